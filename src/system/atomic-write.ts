@@ -1,0 +1,37 @@
+/** Whole-file writes that a reader sees entirely or not at all: temporary file beside the target, then rename. */
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import process from "node:process";
+
+export interface AtomicWriteOptions {
+  /** Permission bits of the new file. */
+  readonly mode?: number;
+  /** Flush to the disk before the rename, where losing the file to a power cut would lose data. */
+  readonly sync?: boolean;
+}
+
+/**
+ * Replaces `path` by `text`. On any error the target is as it was and the temporary file is gone; the error is thrown.
+ * The temporary name `<path>.tmp.<pid>.<rand>` is the one pty's readers ignore.
+ */
+export function writeFileAtomic(path: string, text: string, options: AtomicWriteOptions = {}): void {
+  const temporary = `${path}.tmp.${process.pid}.${randomBytes(4).toString("hex")}`;
+  try {
+    const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
+    try {
+      writeAll(descriptor, Buffer.from(text, "utf8"));
+      if (options.sync === true) fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function writeAll(descriptor: number, bytes: Buffer): void {
+  let offset = 0;
+  while (offset < bytes.length) offset += writeSync(descriptor, bytes, offset);
+}

@@ -1,0 +1,56 @@
+/** Where a network's own files are. One function per place, nothing is created here. */
+import { join } from "node:path";
+
+export interface NetworkPaths {
+  readonly root: string;
+  readonly catalog: string;
+  readonly smalltalk: string;
+  readonly pty: string;
+  readonly worktrees: string;
+  /** Machine-local state that pty's program never looks at. */
+  readonly state: string;
+  readonly ledgers: string;
+  readonly lockDatabase: string;
+  readonly holder: string;
+  readonly name: string;
+  readonly holds: string;
+  readonly events: string;
+  readonly upLog: string;
+}
+
+/** The paths of the network at `root` (absolute). */
+export function networkPaths(root: string): NetworkPaths {
+  const pty = join(root, "pty");
+  const state = join(pty, ".convoy");
+  return {
+    root,
+    catalog: join(root, "catalog"),
+    smalltalk: join(root, "smalltalk"),
+    pty,
+    worktrees: join(root, "worktrees"),
+    state,
+    ledgers: join(state, "sessions"),
+    lockDatabase: join(state, "lock.db"),
+    holder: join(state, "holder.json"),
+    name: join(state, "name"),
+    holds: join(state, "holds.json"),
+    events: join(state, "events.jsonl"),
+    upLog: join(state, "up.log"),
+  };
+}
+
+/** The registry files of one session in the pty folder `registry`. */
+export function sessionPaths(registry: string, name: string) {
+  const base = join(registry, name);
+  const ledgers = join(registry, ".convoy", "sessions");
+  return {
+    record: `${base}.json`,
+    events: `${base}.events.jsonl`,
+    socket: `${base}.sock`,
+    pid: `${base}.pid`,
+    lock: `${base}.lock`,
+    ledger: join(ledgers, `${name}.json`),
+    /** Around one launch, or one teardown's look: pty's program never sees it. */
+    launchLock: join(ledgers, `${name}.lock`),
+  };
+}
