@@ -1,11 +1,24 @@
 /** Whole-file writes that a reader sees entirely or not at all: temporary file beside the target, then rename. */
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import process from "node:process";
+import { errnoOf } from "../errors.ts";
 
 export interface AtomicWriteOptions {
-  /** Permission bits of the new file. */
+  /** Permission bits of the new file, whatever the umask says. */
   readonly mode?: number;
+  /** Owner of the new file, kept where this user may give files away. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
   /** Flush to the disk before the rename, where losing the file to a power cut would lose data. */
   readonly sync?: boolean;
 }
@@ -19,6 +32,9 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
   try {
     const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
     try {
+      if (options.owner !== undefined) giveTo(descriptor, options.owner);
+      // After the owner: changing that clears special bits.
+      if (options.mode !== undefined) fchmodSync(descriptor, options.mode);
       writeAll(descriptor, Buffer.from(text, "utf8"));
       if (options.sync === true) fsyncSync(descriptor);
     } finally {
@@ -28,6 +44,17 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
+  }
+}
+
+function giveTo(descriptor: number, owner: { readonly uid: number; readonly gid: number }): void {
+  const { uid, gid } = fstatSync(descriptor);
+  if (uid === owner.uid && gid === owner.gid) return;
+  try {
+    fchownSync(descriptor, owner.uid, owner.gid);
+  } catch (error) {
+    // Only root may give a file away; anybody else's rewrite is then their own.
+    if (errnoOf(error) !== "EPERM") throw error;
   }
 }
 
