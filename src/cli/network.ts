@@ -11,7 +11,11 @@ export function requireNetwork(network: Network): NetworkPaths {
   if (isFolder(paths.catalog) || isFolder(paths.pty)) return paths;
   const named =
     network.source === "argument" || network.source === "default" ? "" : ` (from $${network.source})`;
-  throw new ConvoyError("not-found", `no network at ${network.root}${named}`, `convoy init ${shellWord(network.written ?? network.root)}`);
+  throw new ConvoyError(
+    "not-found",
+    `no network at ${network.root}${named}`,
+    `convoy init ${shellWord(network.written ?? network.root)}`,
+  );
 }
 
 /** ` --network <n>` for a command to type next; nothing when that command would find the same network by itself. */

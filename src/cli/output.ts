@@ -3,7 +3,6 @@
  * Writes are synchronous: nothing is lost when the process exits.
  */
 
-import process from "node:process";
 import { type ConsolaInstance, createConsola } from "consola/core";
 import { type Colors, createColors } from "./colors.ts";
 import { type Progress, startProgress } from "./progress.ts";
@@ -39,38 +38,51 @@ export function createOutput(
   env: Readonly<Record<string, string | undefined>>,
 ): Output {
   const colorful = !env.NO_COLOR && env.TERM !== "dumb";
-  const colors = createColors(stdout.terminal && colorful);
-  const noteColors = createColors(stderr.terminal && colorful);
+  const colors = once(() => createColors(colorful && stdout.terminal()));
+  const noteColors = once(() => createColors(colorful && stderr.terminal()));
   const closed = new AbortController();
   let progress: Progress | null = null;
   const write = (text: string) => {
     if (!closed.signal.aborted && !stdout.write(text)) closed.abort();
   };
-  const person = createPersonLog((line) => {
-    progress?.hide();
-    stderr.write(`${line}\n`);
-    progress?.show();
-  });
+  const person = once(() =>
+    createPersonLog((line) => {
+      progress?.hide();
+      stderr.write(`${line}\n`);
+      progress?.show();
+    }),
+  );
   return {
     out: (line) => write(`${line}\n`),
     document: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
     record: (value) => write(`${JSON.stringify(value)}\n`),
-    note: (message) => person.info(message),
-    warn: (message) => person.warn(`${noteColors.yellow("warning:")} ${message}`),
+    note: (message) => person().info(message),
+    warn: (message) => person().warn(`${noteColors().yellow("warning:")} ${message}`),
     error(message, next = null) {
-      person.error(`${noteColors.red("convoy:")} ${message}`);
-      if (next !== null) person.error(`  ${noteColors.dim("next:")} ${next}`);
+      person().error(`${noteColors().red("convoy:")} ${message}`);
+      if (next !== null) person().error(`  ${noteColors().dim("next:")} ${next}`);
     },
     progress(text) {
       progress?.stop();
-      progress = startProgress(text, stderr, noteColors);
+      progress = startProgress(text, stderr, noteColors());
       return progress;
     },
-    colors,
+    get colors() {
+      return colors();
+    },
     get width() {
-      return stdout.terminal ? stdout.columns() : null;
+      return stdout.terminal() ? stdout.columns() : null;
     },
     closed: closed.signal,
+  };
+}
+
+/** Start-up time: what asks about a terminal, or writes for a person, is made when it is first needed. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 
@@ -80,8 +92,6 @@ function createPersonLog(writeLine: (line: string) => void): ConsolaInstance {
     level: 5,
     throttle: 0,
     throttleMin: Number.POSITIVE_INFINITY,
-    stdout: process.stderr,
-    stderr: process.stderr,
     reporters: [{ log: (entry) => writeLine(entry.args.map(String).join(" ")) }],
   });
 }

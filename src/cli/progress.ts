@@ -18,7 +18,7 @@ const CLEAR_LINE = "\r\u001b[2K";
 /** Shows `text` on `sink`; does nothing at all when that is no terminal. */
 export function startProgress(text: string, sink: Sink, colors: Colors): Progress {
   let current = text;
-  let running = sink.terminal;
+  let running = sink.terminal();
   const show = () => {
     if (running) sink.write(CLEAR_LINE + colors.dim(truncate(oneLine(current), sink.columns() - 1)));
   };

@@ -1,11 +1,10 @@
 /** A standard stream, written synchronously. */
-import { writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import process from "node:process";
-import { isatty } from "node:tty";
 import { errnoOf } from "../errors.ts";
 
 export interface Sink {
-  readonly terminal: boolean;
+  terminal(): boolean;
   /** Columns of the terminal. */
   columns(): number;
   /** False when nobody reads any more. */
@@ -19,10 +18,21 @@ const UNKNOWN_COLUMNS = 80;
 export function descriptorSink(descriptor: 1 | 2): Sink {
   const stream = () => (descriptor === 1 ? process.stdout : process.stderr);
   return {
-    terminal: isatty(descriptor),
+    terminal: () => isTerminal(descriptor),
     columns: () => stream().columns || UNKNOWN_COLUMNS,
     write: (text) => writeWhole(descriptor, Buffer.from(text, "utf8")),
   };
+}
+
+/** Asks `node:tty`, which takes milliseconds to load, only about what may be a terminal. */
+function isTerminal(descriptor: number): boolean {
+  try {
+    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+  } catch (error) {
+    if (errnoOf(error) === "EBADF") return false;
+    throw error;
+  }
+  return require("node:tty").isatty(descriptor);
 }
 
 function writeWhole(descriptor: number, bytes: Buffer): boolean {

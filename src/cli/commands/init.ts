@@ -19,7 +19,11 @@ export default defineConvoyCommand({
     }
     const flag = networkFlag(meant);
     output.out(meant.root);
-    output.note(created.length === 0 ? "Nothing to create: all four folders are there." : `Created ${created.join(", ")}.`);
+    output.note(
+      created.length === 0
+        ? "Nothing to create: all four folders are there."
+        : `Created ${created.join(", ")}.`,
+    );
     output.note("Next, declare an agent and start it:");
     output.note(`  convoy add worker --identity my-agent${flag}`);
     output.note(`  convoy up${flag}`);
