@@ -1,8 +1,8 @@
 /** Questions about a network's folder on the disk. */
 import { statSync } from "node:fs";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
+import { quoteForShell } from "../harness.ts";
 import type { Network } from "../network-name.ts";
-import { quoteForShell } from "../shell-quote.ts";
 import { type NetworkPaths, networkPaths } from "../system/paths.ts";
 
 /** The paths of a network that exists: its folder has a catalog or a registry. Else `not-found`, nothing created. */

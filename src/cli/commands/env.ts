@@ -1,4 +1,4 @@
-import { quoteForShell } from "../../shell-quote.ts";
+import { quoteForShell } from "../../harness.ts";
 import { defineConvoyCommand, JSON_FLAG, NETWORK_ARGUMENT } from "../command.ts";
 import { requireNetwork } from "../network.ts";
 
