@@ -8,13 +8,16 @@ export interface AtomicWriteOptions {
   readonly mode?: number;
   /** Flush to the disk before the rename, where losing the file to a power cut would lose data. */
   readonly sync?: boolean;
+  /** Asked right before the rename; false leaves the target as it is. */
+  readonly stillWanted?: () => boolean;
 }
 
 /**
  * Replaces `path` by `text`. On any error the target is as it was and the temporary file is gone; the error is thrown.
  * The temporary name `<path>.tmp.<pid>.<rand>` is the one pty's readers ignore.
+ * Returns false, with nothing changed, when `stillWanted` said so.
  */
-export function writeFileAtomic(path: string, text: string, options: AtomicWriteOptions = {}): void {
+export function writeFileAtomic(path: string, text: string, options: AtomicWriteOptions = {}): boolean {
   const temporary = `${path}.tmp.${process.pid}.${randomBytes(4).toString("hex")}`;
   try {
     const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
@@ -24,7 +27,10 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
     } finally {
       closeSync(descriptor);
     }
-    renameSync(temporary, path);
+    const wanted = options.stillWanted?.() ?? true;
+    if (wanted) renameSync(temporary, path);
+    else rmSync(temporary, { force: true });
+    return wanted;
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
