@@ -1,6 +1,16 @@
 /** Whole-file writes that a reader sees entirely or not at all: temporary file beside the target, then rename. */
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import process from "node:process";
 
 export interface AtomicWriteOptions {
@@ -8,27 +18,43 @@ export interface AtomicWriteOptions {
   readonly mode?: number;
   /** Flush to the disk before the rename, where losing the file to a power cut would lose data. */
   readonly sync?: boolean;
+  /** Who the new file belongs to, where that is not who writes it. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
+  /** Asked when the new file is complete, right before the rename: false leaves the target as it is. */
+  readonly confirm?: () => boolean;
 }
 
 /**
  * Replaces `path` by `text`. On any error the target is as it was and the temporary file is gone; the error is thrown.
- * The temporary name `<path>.tmp.<pid>.<rand>` is the one pty's readers ignore.
+ * Answers whether the target was replaced: always, unless `confirm` said no. The temporary name `<path>.tmp.<pid>.<rand>` is the one pty's readers ignore.
  */
-export function writeFileAtomic(path: string, text: string, options: AtomicWriteOptions = {}): void {
+export function writeFileAtomic(path: string, text: string, options: AtomicWriteOptions = {}): boolean {
   const temporary = `${path}.tmp.${process.pid}.${randomBytes(4).toString("hex")}`;
   try {
     const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
     try {
       writeAll(descriptor, Buffer.from(text, "utf8"));
+      if (options.owner !== undefined) giveTo(descriptor, options.owner);
+      if (options.mode !== undefined) fchmodSync(descriptor, options.mode);
       if (options.sync === true) fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
+    if (options.confirm?.() === false) {
+      rmSync(temporary, { force: true });
+      return false;
+    }
     renameSync(temporary, path);
+    return true;
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+function giveTo(descriptor: number, owner: { readonly uid: number; readonly gid: number }): void {
+  const made = fstatSync(descriptor);
+  if (made.uid !== owner.uid || made.gid !== owner.gid) fchownSync(descriptor, owner.uid, owner.gid);
 }
 
 function writeAll(descriptor: number, bytes: Buffer): void {
