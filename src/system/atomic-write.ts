@@ -12,16 +12,15 @@ import {
   writeSync,
 } from "node:fs";
 import process from "node:process";
-import { errnoOf } from "../errors.ts";
 
 export interface AtomicWriteOptions {
   /** Permission bits of the new file, whatever the umask says. */
   readonly mode?: number;
-  /** Owner of the new file, kept where this user may give files away. */
+  /** Who the new file belongs to, where that is not who writes it; only root may give files away. */
   readonly owner?: { readonly uid: number; readonly gid: number };
   /** Flush to the disk before the rename, where losing the file to a power cut would lose data. */
   readonly sync?: boolean;
-  /** Asked right before the rename; false leaves the target as it is. */
+  /** Asked when the new file is complete, right before the rename; false leaves the target as it is. */
   readonly stillWanted?: () => boolean;
 }
 
@@ -35,10 +34,10 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
   try {
     const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
     try {
+      writeAll(descriptor, Buffer.from(text, "utf8"));
       if (options.owner !== undefined) giveTo(descriptor, options.owner);
       // After the owner: changing that clears special bits.
       if (options.mode !== undefined) fchmodSync(descriptor, options.mode);
-      writeAll(descriptor, Buffer.from(text, "utf8"));
       if (options.sync === true) fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
@@ -54,14 +53,8 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
 }
 
 function giveTo(descriptor: number, owner: { readonly uid: number; readonly gid: number }): void {
-  const { uid, gid } = fstatSync(descriptor);
-  if (uid === owner.uid && gid === owner.gid) return;
-  try {
-    fchownSync(descriptor, owner.uid, owner.gid);
-  } catch (error) {
-    // Only root may give a file away; anybody else's rewrite is then their own.
-    if (errnoOf(error) !== "EPERM") throw error;
-  }
+  const made = fstatSync(descriptor);
+  if (made.uid !== owner.uid || made.gid !== owner.gid) fchownSync(descriptor, owner.uid, owner.gid);
 }
 
 function writeAll(descriptor: number, bytes: Buffer): void {
