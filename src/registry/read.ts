@@ -35,6 +35,7 @@ export interface RegistryContent {
 interface Reading {
   readonly registry: string;
   readonly table: ProcessTable;
+  readonly ownLock: boolean;
   readonly findStrays: (search: StraySearch) => Strays;
   readonly problems: RegistryProblem[];
 }
@@ -61,17 +62,25 @@ export async function readRegistry(
   return { sessions: observed.filter((session) => session !== null), problems: reading.problems };
 }
 
-/** One session as `readRegistry` would show it; null when there is none of that name. */
+/**
+ * One session as `readRegistry` would show it; null when there is none of that name. `ownLock`: the caller holds the
+ * session's launch lock, so that a launch cut short is not taken for one that is under way.
+ */
 export function readSession(
   registry: string,
   name: string,
-  table: ProcessTable = processTable,
+  options: { readonly ownLock?: boolean; readonly table?: ProcessTable } = {},
 ): Promise<ObservedSession | null> {
-  return observe(startReading(registry, table), name);
+  return observe(startReading(registry, options.table ?? processTable, options.ownLock), name);
 }
 
-function startReading(registry: string, table: ProcessTable): Reading {
-  return { registry, table, findStrays: createStrayFinder(table), problems: [] };
+/** Names of the sessions that the pty folder `registry` has ledgers of. Throws as `readRegistry` does. */
+export function listLedgerNames(registry: string): string[] {
+  return listNames(registry, LEDGERS, []).sort();
+}
+
+function startReading(registry: string, table: ProcessTable, ownLock = false): Reading {
+  return { registry, table, ownLock, findStrays: createStrayFinder(table), problems: [] };
 }
 
 function listNames(registry: string, folder: string, problems: RegistryProblem[]): string[] {
@@ -127,7 +136,7 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
     socket,
     strays,
     namedHost: namedHost(known, reading.table),
-    launching: strays.state !== "not-searched" && isLockHeld(paths.launchLock),
+    launching: strays.state !== "not-searched" && !reading.ownLock && isLockHeld(paths.launchLock),
     agent: findBusId(
       ledger.parsed?.ledger ?? null,
       record.parsed?.record ?? null,
