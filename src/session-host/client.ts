@@ -1,6 +1,12 @@
 /** A client's side of a session's socket. Nothing here waits without a bound: a socket may accept and stay mute. */
 import { errnoOf, messageOf } from "../errors.ts";
-import { type ClientMessage, encodeClientMessage, FrameDecoder, type HostMessage, parseHostMessage } from "../protocol.ts";
+import {
+  type ClientMessage,
+  encodeClientMessage,
+  FrameDecoder,
+  type HostMessage,
+  parseHostMessage,
+} from "../protocol.ts";
 
 export const DEFAULT_TIMEOUT_MS = 5_000;
 const DATA_FRAME_BYTES = 64 * 1024;
@@ -15,7 +21,11 @@ export type SessionFailure = {
 export interface SessionStatusReply {
   readonly name: string;
   readonly terminal: { readonly cols: number; readonly rows: number };
-  readonly process: { readonly alive: boolean; readonly exitCode: number | null; readonly pid: number | null };
+  readonly process: {
+    readonly alive: boolean;
+    readonly exitCode: number | null;
+    readonly pid: number | null;
+  };
   readonly daemon: { readonly pid: number };
   readonly clients: { readonly total: number; readonly attached: number; readonly readOnly: number };
   readonly createdAt: string | null;
@@ -48,7 +58,10 @@ export async function connectSession(
   if (outcome === "timeout") return failure("timeout", `no answer from ${socketPath} within ${timeoutMs} ms`);
   const code = errnoOf(outcome);
   const refused = code === "ECONNREFUSED" || code === "ENOENT" || code === "ENOTSOCK";
-  return failure(refused ? "refused" : "failed", `cannot connect to ${socketPath}: ${code ?? messageOf(outcome)}`);
+  return failure(
+    refused ? "refused" : "failed",
+    `cannot connect to ${socketPath}: ${code ?? messageOf(outcome)}`,
+  );
 }
 
 export class SessionClient {
@@ -183,7 +196,8 @@ export class SessionClient {
     const outcome = await withTimeout(Promise.race([answered, gone]), this.timeoutMs);
     off();
     if (outcome === "gone") return failure("closed", "the session host closed the connection");
-    if (outcome === "timeout") return failure("timeout", `the session host did not answer within ${this.timeoutMs} ms`);
+    if (outcome === "timeout")
+      return failure("timeout", `the session host did not answer within ${this.timeoutMs} ms`);
     return { ok: true, message: outcome };
   }
 

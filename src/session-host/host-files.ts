@@ -29,10 +29,12 @@ export class HostFiles {
     this.name = name;
     this.files = files;
     const self = identityOf(process.pid);
-    if (self === null) throw new ConvoyError("failed", "this process cannot find itself in the process table");
+    if (self === null)
+      throw new ConvoyError("failed", "this process cannot find itself in the process table");
     this.self = self;
     const ledger = files.readLedger(name);
-    if (ledger === null) throw new ConvoyError("failed", `there is no ledger for session ${name} in ${registry}`);
+    if (ledger === null)
+      throw new ConvoyError("failed", `there is no ledger for session ${name} in ${registry}`);
     this.ledger = ledger;
   }
 
@@ -134,7 +136,9 @@ export class HostFiles {
     let refusal: string | null = null;
     await this.files.changeLedger(this.name, (ledger) => {
       const changed =
-        ledger === null || ledger.launchId !== this.ledger.launchId ? "another launch took its place" : change(ledger);
+        ledger === null || ledger.launchId !== this.ledger.launchId
+          ? "another launch took its place"
+          : change(ledger);
       if (typeof changed !== "string") return changed;
       refusal = changed;
       return null;

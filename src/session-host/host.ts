@@ -190,7 +190,11 @@ class SessionHost {
     const cursor = this.screen.cursorIfKnown();
     return {
       name: this.name,
-      terminal: { ...this.size, cursorX: cursor === null ? null : cursor.col - 1, cursorY: cursor === null ? null : cursor.row - 1 },
+      terminal: {
+        ...this.size,
+        cursorX: cursor === null ? null : cursor.col - 1,
+        cursorY: cursor === null ? null : cursor.row - 1,
+      },
       process: {
         alive: this.program !== null && this.exitCode === null,
         exitCode: this.exitCode,

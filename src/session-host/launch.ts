@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { ConvoyError, messageOf } from "../errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../identity.ts";
-import { HOST_PROTOCOL, type Ledger, LEDGER_VERSION, type RunEnd, type SessionSpec } from "../ledger.ts";
+import { HOST_PROTOCOL, LEDGER_VERSION, type Ledger, type RunEnd, type SessionSpec } from "../ledger.ts";
 import type { ProcessIdentity, SessionRecord } from "../session.ts";
 import { effect } from "../system/effects.ts";
 import { sessionPaths } from "../system/paths.ts";
@@ -98,7 +98,12 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
   const launchedAt = new Date().toISOString();
   await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   await files.changeLedger(spec.name, (before) =>
-    freshLedger(before, request, { launchId, launchedAt, version: options.version, boot: processTable.boot() }),
+    freshLedger(before, request, {
+      launchId,
+      launchedAt,
+      version: options.version,
+      boot: processTable.boot(),
+    }),
   );
   const host = spawnHost(options, spec.name);
   await files.changeLedger(spec.name, (ledger) =>
@@ -209,7 +214,8 @@ async function settle(options: LauncherOptions, name: string, begun: Begun): Pro
     // Read after the look at `gone`: what a host wrote before it went is seen.
     const lastTry = gone;
     const ledger = options.files.readLedger(name);
-    if (ledger?.launchId !== begun.launchId) return { result: "failed", error: "another launch took its place" };
+    if (ledger?.launchId !== begun.launchId)
+      return { result: "failed", error: "another launch took its place" };
     if (ledger.end?.error) return { result: "failed", error: ledger.end.error };
     if (ledger.child !== null) {
       return { result: "started", pid: ledger.child.pid, hostPid: ledger.host?.pid ?? begun.hostPid };

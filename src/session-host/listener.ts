@@ -34,7 +34,8 @@ export class Listener {
    * a `ConvoyError` is thrown and nothing is touched.
    */
   async bind(): Promise<void> {
-    if (Buffer.byteLength(this.path) > MAX_SOCKET_PATH_BYTES) throw new ConvoyError("failed", tooLong(this.path));
+    if (Buffer.byteLength(this.path) > MAX_SOCKET_PATH_BYTES)
+      throw new ConvoyError("failed", tooLong(this.path));
     // An old listener unlinks the path as it stops, whatever stands there: first it, then the new one.
     if (this.state() !== "foreign") this.stop();
     if (await this.answers()) {

@@ -63,7 +63,10 @@ export function startProgram(
   const terminal = child.terminal!;
   return {
     pid: child.pid,
-    exited: child.exited.then((exitCode) => ({ exitCode, signal: child.signalCode === null ? null : String(child.signalCode) })),
+    exited: child.exited.then((exitCode) => ({
+      exitCode,
+      signal: child.signalCode === null ? null : String(child.signalCode),
+    })),
     outstanding: () => outstanding,
     write(bytes) {
       if (terminal.closed || bytes.length === 0) return;
