@@ -31,6 +31,9 @@ const MERGE_STEM = /(?:[._](?:BACKUP|BASE|LOCAL|REMOTE)[._]\d+|~(?:base|local|ot
 /** A backup whose second extension says so, beside the original: `agent.bak.toml`. */
 const BACKUP_STEM = /[._](?:bak|backup|orig|old|rej|swp|tmp|temp|part)$/i;
 
+/** No tool's mark is spelt with these alone: spares the usual name a dozen patterns. */
+const PLAIN_STEM = /^[a-z0-9-]+$/;
+
 /** The declaration format that a file name announces, or null. */
 export function extensionOf(name: string): DeclarationExtension | null {
   const dot = name.lastIndexOf(".");
@@ -47,7 +50,8 @@ export function classifyFileName(name: string, siblings: ReadonlySet<string>): N
   const extension = extensionOf(name);
   if (extension === null) return "other";
   const stem = name.slice(0, -extension.length - 1);
-  if (CONFLICT_STEMS.some((pattern) => pattern.test(stem))) return "conflict-copy";
+  if (PLAIN_STEM.test(stem)) return "declaration";
+  if (isConflictFolder(stem)) return "conflict-copy";
   if (MERGE_STEM.test(stem)) return "leftover";
   const hasOriginal = (suffix: RegExp): boolean => {
     const original = stem.replace(suffix, "");
@@ -59,5 +63,5 @@ export function classifyFileName(name: string, siblings: ReadonlySet<string>): N
 
 /** Whether a folder's name is a sync tool's conflict copy of another folder: not looked into, but reported. */
 export function isConflictFolder(name: string): boolean {
-  return CONFLICT_STEMS.some((pattern) => pattern.test(name));
+  return !PLAIN_STEM.test(name) && CONFLICT_STEMS.some((pattern) => pattern.test(name));
 }

@@ -1,5 +1,5 @@
 /** Reads members of an untyped table one by one and collects what is wrong with each, all at once. */
-import { nearestName } from "./nearest-name.ts";
+import { nearest } from "./nearest.ts";
 
 /** The way to a member from the top of a document: names, and positions in lists (from 0). */
 export type ObjectPath = readonly (string | number)[];
@@ -73,8 +73,7 @@ export class TableReader {
     if (found !== undefined) return found;
     const words = `${allowed.slice(0, -1).join(", ")} or ${allowed.at(-1)}`;
     if (typeof value !== "string") return this.wrongType(name, words);
-    const near = nearestName(value, allowed);
-    const hint = near === null ? "" : `; did you mean "${near}"?`;
+    const hint = didYouMean(value, allowed);
     return this.error(
       [...this.path, name],
       `${memberName([...this.path, name])} must be ${words}, found ${describe(value)}${hint}`,
@@ -125,8 +124,7 @@ export class TableReader {
   warnOfUnknown(): void {
     for (const name of Object.keys(this.table)) {
       if (this.asked.has(name)) continue;
-      const near = nearestName(name, [...this.asked]);
-      const hint = near === null ? "" : `; did you mean "${near}"?`;
+      const hint = didYouMean(name, [...this.asked]);
       this.warning([...this.path, name], `${memberName([...this.path, name])} is not a known member${hint}`);
     }
   }
@@ -163,6 +161,14 @@ export function memberName(path: ObjectPath): string {
       return index === 0 ? text : `.${text}`;
     })
     .join("");
+}
+
+/** No word that was meant is longer than this. */
+const LONGEST_WORD = 40;
+
+function didYouMean(word: string, known: readonly string[]): string {
+  const near = word.length > LONGEST_WORD ? null : nearest(word, known);
+  return near === null ? "" : `; did you mean "${near}"?`;
 }
 
 function describe(value: unknown): string {

@@ -19,12 +19,9 @@ export interface ReadCatalogOptions {
   readonly maxWaitMs?: number;
 }
 
-/** What one file is worth: nothing in `file` when it declares nothing. */
 interface FileReading {
-  readonly file: CatalogFile | null;
+  readonly file: CatalogFile;
   readonly problems: readonly Problem[];
-  /** It was read, and is some other document. */
-  readonly declaresNothing: boolean;
 }
 
 /**
@@ -40,7 +37,6 @@ export async function readCatalog(options: ReadCatalogOptions): Promise<CatalogR
   );
   const files: CatalogFile[] = [];
   const problems: Problem[] = [...walk.problems];
-  const declaresNothing: string[] = [];
   for (const [index, found] of walk.files.entries()) {
     const text = texts[index]!;
     if (text.kind === "gone") continue;
@@ -48,12 +44,11 @@ export async function readCatalog(options: ReadCatalogOptions): Promise<CatalogR
     if (text.kind === "text") reading = await readDeclaration(found, text.text);
     else if (text.kind === "unreadable") reading = failed(found, null, text.message);
     else reading = failed(found, null, `is still being written after ${maxWaitMs / 1000} s: not read yet`);
-    if (reading.file !== null) files.push(reading.file);
-    if (reading.declaresNothing) declaresNothing.push(found.path);
+    files.push(reading.file);
     problems.push(...reading.problems);
   }
   problems.sort((a, b) => (a.path === b.path ? (a.line ?? 0) - (b.line ?? 0) : a.path < b.path ? -1 : 1));
-  return { state: walk.state, files, problems, declaresNothing };
+  return { state: walk.state, files, problems };
 }
 
 /** The text of one declaration file, decoded and checked. */
@@ -65,20 +60,20 @@ async function readDeclaration(found: FoundFile, text: string): Promise<FileRead
   if (checked.kind === "other") {
     const problems: Problem[] =
       decoding.hint === null ? [] : [{ severity: "warning", path, line: 1, message: decoding.hint }];
-    return { file: null, problems, declaresNothing: true };
+    const file = { path, claimedIdentity: null, entry: null, hostWritten: false, parsed: true };
+    return { file, problems };
   }
   const { claimedIdentity, hostWritten } = checked;
   const file = { path, claimedIdentity, hostWritten, parsed: true };
   if (checked.kind === "invalid") {
     const problems = await problemsOf(path, checked.issues, decoding);
-    return { file: { ...file, entry: null }, problems, declaresNothing: false };
+    return { file: { ...file, entry: null }, problems };
   }
   const placed = applyFolderClaims(await inDocumentOrder(checked.declaration, decoding), path);
   const problems = await problemsOf(path, [...checked.issues, ...placed.issues], decoding);
   return {
     file: { ...file, entry: { declaration: placed.declaration, path } },
     problems,
-    declaresNothing: false,
   };
 }
 
@@ -86,7 +81,6 @@ function failed({ path }: FoundFile, line: number | null, message: string): File
   return {
     file: { path, claimedIdentity: null, entry: null, hostWritten: false, parsed: false },
     problems: [{ severity: "error", path, line, message }],
-    declaresNothing: false,
   };
 }
 
