@@ -1,5 +1,5 @@
 /** Text of a declaration file to a plain object; the decoder of a format is loaded when a file of it is met. */
-import { messageOf } from "../errors.ts";
+import { isUtf8 } from "node:buffer";
 import type { DeclarationExtension } from "../leftovers.ts";
 import { type Decoding, lineAt } from "./decoding.ts";
 
@@ -33,9 +33,6 @@ async function decoderOf(extension: DeclarationExtension): Promise<(text: string
 
 /** The text of `bytes` with its byte order mark kept, or why it is not text. */
 export function textOf(bytes: Uint8Array): { readonly text: string } | { readonly problem: string } {
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
-  } catch (error) {
-    return { problem: `is not UTF-8 text (${messageOf(error)})` };
-  }
+  if (!isUtf8(bytes)) return { problem: "is not UTF-8 text" };
+  return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes) };
 }

@@ -16,7 +16,11 @@ export function kdlWithRetired(text: string, retired: boolean): string[] {
   const node = body?.nodes.find((child) => child.getName() === "retired");
   const written = property ?? node?.entries.find((entry) => !entry.isProperty());
   const range = written === undefined ? undefined : getLocation(written.value);
-  if (range !== undefined) return [text.slice(0, range.start.offset) + value + text.slice(range.end.offset)];
+  if (range !== undefined) {
+    const [start, end] = [range.start.offset, range.end.offset];
+    const annotation = /^\([^()]*\)\s*/.exec(text.slice(start, end))?.[0] ?? "";
+    return [text.slice(0, start) + annotation + value + text.slice(end)];
+  }
   if (node !== undefined) return [];
 
   const anchor =
