@@ -6,8 +6,11 @@ import process from "node:process";
 
 const words = process.argv.slice(2);
 
-// `__session-host <registry> <name>` branches off here, before anything of the command line is loaded:
-// if (words[0] === "__session-host") await (await import("./host-main.ts")).runHost(words[1], words[2]); else
+const [first, registry, name] = words;
+if (first === "__session-host" && registry !== undefined && name !== undefined) {
+  const { runHost } = await import("./host-main.ts");
+  process.exit(await runHost(registry, name));
+}
 await runCli();
 
 async function runCli(): Promise<void> {

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
+import { createNetwork } from "../../registry/network.ts";
+import { networkPaths } from "../../system/paths.ts";
 import { defineConvoyCommand, JSON_FLAG, NETWORK_ARGUMENT } from "../command.ts";
-import { createNetwork } from "../create-network.ts";
 import { networkFlag } from "../network.ts";
 
 export default defineConvoyCommand({
@@ -12,7 +13,7 @@ export default defineConvoyCommand({
   ],
   run({ network, json, output }) {
     const meant = network();
-    const created = createNetwork(meant.root).map((path) => basename(path));
+    const created = createNetwork(networkPaths(meant.root)).map((path) => basename(path));
     if (json) {
       output.document({ network: meant.root, created });
       return 0;
