@@ -1,7 +1,8 @@
 /** Whole-file writes that a reader sees entirely or not at all: temporary file beside the target, then rename. */
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import process from "node:process";
+import { removeFile } from "./remove-file.ts";
 
 export interface AtomicWriteOptions {
   /** Permission bits of the new file. */
@@ -29,10 +30,10 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
     }
     const wanted = options.stillWanted?.() ?? true;
     if (wanted) renameSync(temporary, path);
-    else rmSync(temporary, { force: true });
+    else removeFile(temporary);
     return wanted;
   } catch (error) {
-    rmSync(temporary, { force: true });
+    removeFile(temporary);
     throw error;
   }
 }
