@@ -24,4 +24,6 @@ export interface CatalogReading {
   /** Sorted by path. */
   readonly files: readonly CatalogFile[];
   readonly problems: readonly Problem[];
+  /** Paths that were read and declare nothing (empty, or neither `identity` nor `role`): not a problem by themselves. */
+  readonly declaresNothing?: readonly string[];
 }

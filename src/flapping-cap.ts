@@ -86,6 +86,28 @@ export function decideFailedLaunch(input: RespawnInput): RespawnDecision & { act
   return decision("flap", fastFails, facts, set, []);
 }
 
+/** The failures counted so far, and the bounds that hold for a session with these tags. */
+export function readCap(
+  tags: Readonly<Record<string, string>>,
+  overrides: { readonly windowSeconds?: number; readonly limit?: number },
+): { fastFails: number; limit: number; windowSeconds: number } {
+  return {
+    fastFails: Math.max(0, readInteger(tags[FAST_FAILS_TAG]) ?? 0),
+    limit: firstPositive(readInteger(tags[LIMIT_TAG]), overrides.limit) ?? DEFAULT_LIMIT,
+    windowSeconds:
+      firstPositive(readInteger(tags[WINDOW_TAG]), overrides.windowSeconds) ?? DEFAULT_WINDOW_SECONDS,
+  };
+}
+
+/** Whether these tags were counted for another command than this one. */
+export function isChangedCommand(
+  tags: Readonly<Record<string, string>>,
+  command: string,
+  args: readonly string[],
+): boolean {
+  return hasChanged(tags, commandHash(command, args));
+}
+
 interface Facts {
   readonly hash: string;
   readonly counter: number;
@@ -101,10 +123,7 @@ function factsOf(input: RespawnInput): Facts {
   const hash = commandHash(input.command, input.args);
   const changed = hasChanged(tags, hash);
   const flapping = tags[STATUS_TAG] === FLAPPING;
-  const counter = Math.max(0, readInteger(tags[FAST_FAILS_TAG]) ?? 0);
-  const limit = firstPositive(readInteger(tags[LIMIT_TAG]), input.limit) ?? DEFAULT_LIMIT;
-  const windowSeconds =
-    firstPositive(readInteger(tags[WINDOW_TAG]), input.windowSeconds) ?? DEFAULT_WINDOW_SECONDS;
+  const { fastFails: counter, limit, windowSeconds } = readCap(tags, input);
   const cleared = !flapping && counter >= limit;
   return { hash, counter, parked: flapping && !changed, afresh: changed || cleared, limit, windowSeconds };
 }

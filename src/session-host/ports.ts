@@ -11,10 +11,7 @@ export interface SessionFiles {
    * Read-change-write under the record's lock, re-read under it and checked after the rename. `change` gets null
    * when the record is gone or torn; null from `change` leaves the file as it is.
    */
-  changeRecord(
-    name: string,
-    change: (record: SessionRecord | null) => SessionRecord | null,
-  ): Promise<void>;
+  changeRecord(name: string, change: (record: SessionRecord | null) => SessionRecord | null): Promise<void>;
   /** Appends to `<name>.events.jsonl`; past 1000 lines it is rewritten with the newest 500. */
   appendEvent(name: string, event: { readonly type: string; readonly [member: string]: unknown }): void;
   /** Runs `body` under the lock that one launch, or one teardown's look, holds. */

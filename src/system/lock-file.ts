@@ -1,34 +1,43 @@
 /**
  * The exclusive-create lock of pty's registry (formats §6): contents the locker's decimal pid, stale when that
- * process is dead. Held only around one read-change-write or one launch.
+ * process is dead. Held only around one read-change-write or one launch. Locks of convoy's own may name the
+ * holder's birth and boot too, so that a recycled pid does not keep them.
  */
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
-import { ConvoyError, errnoOf } from "../errors.ts";
+import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "./clock.ts";
-import { processTable } from "./processes.ts";
+import { identify, identityOf, processTable, startTimeMs } from "./processes.ts";
 
 const WAIT_MS = 2_000;
 const POLL_MS = 5;
 /** A lock file without a pid in it is somebody between create and write; after this long it was a crash. */
 const EMPTY_STALE_MS = 1_000;
+/**
+ * A plain pid may have been recycled. A lock this old whose holder was born clearly after it is nobody's: locks are
+ * held for milliseconds, and the two wall-clock times are compared with this much room.
+ */
+const RECYCLED_AGE_MS = 60_000;
+const RECYCLED_SLACK_MS = 10_000;
 
 export interface LockOptions {
   /** How long to wait for the holder; 2 s where formats §6 rules. */
   readonly waitMs?: number;
+  /** Write the holder's birth and boot beside its pid; for locks that pty's program never reads. */
+  readonly identity?: boolean;
 }
 
 /**
  * Runs `body` while holding the lock file at `path`, and lets it go however `body` ends.
- * Throws a `ConvoyError` "failed" when it stays busy, naming the holder.
+ * Throws a `ConvoyError` "failed" when it stays busy, naming the holder, or cannot be made (no folder, no right, no space).
  */
 export async function withLockFile<T>(
   path: string,
   body: () => Promise<T> | T,
   options: LockOptions = {},
 ): Promise<T> {
-  const release = await acquire(path, options.waitMs ?? WAIT_MS);
+  const release = await acquire(path, options);
   try {
     return await body();
   } finally {
@@ -36,33 +45,66 @@ export async function withLockFile<T>(
   }
 }
 
-async function acquire(path: string, waitMs: number): Promise<() => void> {
-  const deadline = performance.now() + waitMs;
+async function acquire(path: string, options: LockOptions): Promise<() => void> {
+  const deadline = performance.now() + (options.waitMs ?? WAIT_MS);
   while (true) {
-    const release = tryAcquire(path);
+    const release = tryLockFile(path, options);
     if (release !== null) return release;
-    if (breakStale(path)) continue;
     if (performance.now() >= deadline) {
-      throw new ConvoyError("failed", `${path} is held by process ${readHolder(path) ?? "?"}`, "try again");
+      throw new ConvoyError(
+        "failed",
+        `${path} is held by process ${readLock(path)?.pid ?? "?"}`,
+        "try again",
+      );
     }
     await systemClock.sleep(POLL_MS);
   }
 }
 
-/** Created whole, by a link to a finished file, so that nobody ever reads it empty. */
-function tryAcquire(path: string): (() => void) | null {
+/**
+ * Takes the lock if it is free or its holder is dead, without waiting: its release, or null when it is held.
+ * Created whole, by a link to a finished file, so that nobody ever reads it empty.
+ */
+export function tryLockFile(path: string, options: LockOptions = {}): (() => void) | null {
+  return linkLock(path, options) ?? (breakStale(path) ? linkLock(path, options) : null);
+}
+
+/** Whether somebody alive holds the lock at `path`. Changes nothing. */
+export function isLockHeld(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && !isStale(path, found.mtimeMs);
+}
+
+function linkLock(path: string, options: LockOptions): (() => void) | null {
   const own = `${path}.tmp.${process.pid}.${randomBytes(4).toString("hex")}`;
-  writeFileSync(own, String(process.pid), { flag: "wx", mode: 0o600 });
   try {
+    writeFileSync(own, lockText(options.identity === true), { flag: "wx", mode: 0o600 });
     linkSync(own, path);
     const inode = statSync(own).ino;
     return () => releaseOwn(path, inode);
   } catch (error) {
     if (errnoOf(error) === "EEXIST") return null;
-    throw error;
+    throw new ConvoyError("failed", `cannot lock ${path}: ${lockFault(error)}`);
   } finally {
     rmSync(own, { force: true });
   }
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "its folder is gone",
+  ENOTDIR: "its folder is not a folder",
+  EACCES: "no permission to write in its folder",
+  EROFS: "its file system is read-only",
+  ENOSPC: "no space left on its file system",
+};
+
+function lockFault(error: unknown): string {
+  return FAULTS[errnoOf(error) ?? ""] ?? messageOf(error);
+}
+
+function lockText(withIdentity: boolean): string {
+  const self = withIdentity ? identityOf(process.pid) : null;
+  return self === null ? String(process.pid) : `${self.pid} ${self.start} ${processTable.boot()}`;
 }
 
 function releaseOwn(path: string, inode: number): void {
@@ -70,26 +112,60 @@ function releaseOwn(path: string, inode: number): void {
   if (found?.ino === inode) rmSync(path, { force: true });
 }
 
-function readHolder(path: string): number | null {
+/** The holder as the lock names it: `start` and `boot` null in a plain one. Null when there is no pid to read. */
+function readLock(path: string): { pid: number; start: string | null; boot: string | null } | null {
+  let text: string;
   try {
-    const pid = Number.parseInt(readFileSync(path, "utf8"), 10);
-    return Number.isInteger(pid) && pid > 0 ? pid : null;
+    text = readFileSync(path, "utf8");
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return null;
-    throw error;
+    throw new ConvoyError("failed", `cannot read the lock ${path}: ${messageOf(error)}`);
+  }
+  const words = text.trim().split(" ");
+  const pid = Number.parseInt(words[0] ?? "", 10);
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  // Darwin's birth mark holds spaces; the boot is the last word.
+  const boot = words.length > 2 ? (words.at(-1) ?? null) : null;
+  return { pid, start: boot === null ? null : words.slice(1, -1).join(" "), boot };
+}
+
+function isStale(path: string, lockedAtMs: number): boolean {
+  const holder = readLock(path);
+  if (holder === null) return Date.now() - lockedAtMs >= EMPTY_STALE_MS;
+  if (holder.start !== null && holder.boot !== null) {
+    return identify({ pid: holder.pid, start: holder.start }, holder.boot) === "not-ours";
+  }
+  const row = processTable.row(holder.pid);
+  if (row === null) return true;
+  if (row === "hidden") return false;
+  if (row.zombie) return true;
+  const bornMs = startTimeMs(row);
+  const old = Date.now() - lockedAtMs > RECYCLED_AGE_MS;
+  return old && bornMs !== null && bornMs > lockedAtMs + RECYCLED_SLACK_MS;
+}
+
+/**
+ * Removes a lock whose holder is dead; true when the way is free. Only one process at a time may look and remove:
+ * of two that both found the lock stale, the slower one would otherwise remove the faster one's new lock.
+ */
+function breakStale(path: string): boolean {
+  if (isLockHeld(path)) return false;
+  const breaker = linkLock(`${path}.break.tmp`, {});
+  if (breaker === null) return removeDeadBreaker(`${path}.break.tmp`);
+  try {
+    if (isLockHeld(path)) return false;
+    rmSync(path, { force: true });
+    return true;
+  } finally {
+    breaker();
   }
 }
 
-/** Removes a lock whose holder is dead. True when the caller should try again at once. */
-function breakStale(path: string): boolean {
+/** A breaker works for microseconds; one that is dead was killed there. The caller tries again after its pause. */
+function removeDeadBreaker(path: string): false {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return true;
-  const holder = readHolder(path);
-  const row = holder === null ? null : processTable.row(holder);
-  const dead = row === null || (row !== "hidden" && row.zombie);
-  if (!dead) return false;
-  if (holder === null && Date.now() - found.mtimeMs < EMPTY_STALE_MS) return false;
-  const again = statSync(path, { throwIfNoEntry: false });
-  if (again?.ino === found.ino) rmSync(path, { force: true });
-  return true;
+  if (found !== undefined && Date.now() - found.mtimeMs > EMPTY_STALE_MS && isStale(path, found.mtimeMs)) {
+    rmSync(path, { force: true });
+  }
+  return false;
 }

@@ -49,7 +49,11 @@ export function sessionPaths(registry: string, name: string) {
     socket: `${base}.sock`,
     pid: `${base}.pid`,
     lock: `${base}.lock`,
+    /** Around one appended event with its truncation; taken before `lock`, as pty 0.12 does. */
+    eventsLock: `${base}.events.lock`,
     ledger: join(ledgers, `${name}.json`),
+    /** Around one read-change-write of the ledger. */
+    ledgerLock: join(ledgers, `${name}.json.lock`),
     /** Around one launch, or one teardown's look: pty's program never sees it. */
     launchLock: join(ledgers, `${name}.lock`),
   };

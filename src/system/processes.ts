@@ -26,6 +26,8 @@ export interface ProcessTable {
   rows(): ProcessRow[];
   /** Environment of a process as `NAME=value` strings; null when it cannot be read. */
   environment(pid: number): string[] | null;
+  /** Argument list of a process; null when it cannot be read, empty for a kernel's own. */
+  commandLine(pid: number): string[] | null;
 }
 
 /** Parses /proc/<pid>/stat; the name may hold spaces and parentheses. Null when the text is not such a line. */
@@ -51,8 +53,16 @@ function signalZero(pid: number): "exists" | "gone" {
   }
 }
 
+let bootId: string | null = null;
+
+/** A boot id never changes under a running process, so it is read once. */
+function rememberBoot(read: () => string): string {
+  bootId ??= read();
+  return bootId;
+}
+
 const linux: ProcessTable = {
-  boot: () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
+  boot: () => rememberBoot(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
   row(pid) {
     try {
       return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -72,6 +82,13 @@ const linux: ProcessTable = {
   environment(pid) {
     try {
       return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    } catch {
+      return null;
+    }
+  },
+  commandLine(pid) {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
     } catch {
       return null;
     }
@@ -97,7 +114,9 @@ const PS_COLUMNS = "pid=,ppid=,stat=,lstart=,comm=";
 
 const darwin: ProcessTable = {
   boot: () =>
-    spawnSync("/usr/sbin/sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).stdout.trim(),
+    rememberBoot(() =>
+      spawnSync("/usr/sbin/sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).stdout.trim(),
+    ),
   row(pid) {
     const row = parsePsLine(ps(["-o", PS_COLUMNS, "-p", String(pid)]));
     return row ?? (signalZero(pid) === "gone" ? null : "hidden");
@@ -109,6 +128,10 @@ const darwin: ProcessTable = {
       .filter((row) => row !== null),
   environment(pid) {
     const text = ps(["-E", "-ww", "-o", "command=", "-p", String(pid)]).trim();
+    return text === "" ? null : text.split(" ");
+  },
+  commandLine(pid) {
+    const text = ps(["-ww", "-o", "command=", "-p", String(pid)]).trim();
     return text === "" ? null : text.split(" ");
   },
 };
@@ -135,4 +158,28 @@ export function identify(
 export function identityOf(pid: number, table: ProcessTable = processTable): ProcessIdentity | null {
   const row = table.row(pid);
   return row === null || row === "hidden" || row.zombie ? null : { pid, start: row.start };
+}
+
+/** Linux counts births in ticks of 10 ms since the machine started, on every architecture that it runs on here. */
+const TICK_MS = 10;
+
+/** When this machine started, by the wall clock as it now is set, in ms; null when it cannot be told. About 1 s exact. */
+export function bootTimeMs(): number | null {
+  if (process.platform === "darwin") {
+    const text = spawnSync("/usr/sbin/sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).stdout;
+    const seconds = /sec = (\d+)/.exec(text)?.[1];
+    return seconds === undefined ? null : Number(seconds) * 1000;
+  }
+  const seconds = /^btime (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1];
+  return seconds === undefined ? null : Number(seconds) * 1000;
+}
+
+/** When a process was born, as `bootTimeMs` measures; null when it cannot be told. */
+export function startTimeMs(row: ProcessRow): number | null {
+  if (process.platform === "darwin") {
+    const born = Date.parse(row.start);
+    return Number.isNaN(born) ? null : born;
+  }
+  const booted = bootTimeMs();
+  return booted === null ? null : booted + Number(row.start) * TICK_MS;
 }
