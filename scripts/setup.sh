@@ -18,30 +18,39 @@ find_pinned_bun() {
   return 1
 }
 
+# quietly <command…>: its words are only of interest when it fails.
+quietly() {
+  quiet_said=$("$@" 2>&1) || {
+    printf '%s\n' "$quiet_said" >&2
+    return 1
+  }
+}
+
 bootstrap_bun() {
-  mkdir -p "$bootstrap"
-  npm install --prefix "$bootstrap" --no-save --no-package-lock --ignore-scripts --no-audit --no-fund \
-    --loglevel=error "bun@$pinned_bun" >&2
+  mkdir -p "$bootstrap" || return 1
+  quietly npm install --prefix "$bootstrap" --no-save --no-package-lock --ignore-scripts --no-audit --no-fund \
+    --no-update-notifier --loglevel=error "bun@$pinned_bun" || return 1
   find_pinned_bun "$bootstrap/node_modules"
 }
 
+# A Bun from outside: the pinned one, else what npm brings, else any that can read bun.lock.
+find_bun() {
+  if [ "$(bun --version 2>/dev/null)" = "$pinned_bun" ]; then
+    echo bun
+  elif command -v npm >/dev/null 2>&1; then
+    bootstrap_bun
+  elif command -v bun >/dev/null 2>&1; then
+    echo bun
+  fi
+}
+
 install_dependencies() {
-  BUN=$(find_pinned_bun node_modules) || BUN=$(find_pinned_bun "$bootstrap/node_modules") || BUN=
+  BUN=$(find_pinned_bun node_modules) || BUN=$(find_pinned_bun "$bootstrap/node_modules") || BUN=$(find_bun) || BUN=
   if [ -z "$BUN" ]; then
-    if command -v npm >/dev/null 2>&1; then
-      BUN=$(bootstrap_bun) || BUN=
-    elif command -v bun >/dev/null 2>&1; then
-      BUN=bun
-    fi
-  fi
-  if [ -z "$BUN" ]; then
-    echo "scripts: cannot get Bun $pinned_bun: install Bun, or Node with npm, and look at what npm says above" >&2
+    echo "scripts: cannot get Bun $pinned_bun: install Bun, or Node with npm; npm's own words, if any, are above" >&2
     return 1
   fi
-  installed=$("$BUN" install --frozen-lockfile 2>&1) || {
-    printf '%s\n' "$installed" >&2
-    return 1
-  }
+  quietly "$BUN" install --frozen-lockfile || return 1
   BUN=$(find_pinned_bun node_modules) || {
     echo "scripts: Bun $pinned_bun was installed, but does not start on this machine" >&2
     return 1

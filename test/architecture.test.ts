@@ -3,9 +3,11 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { COMMAND_TABLE } from "../src/cli/command-table.ts";
+import { formatCommandHelp } from "../src/cli/help.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const MOST_LINES = 300;
+const HELP_COLUMNS = 100;
 /** What a pure module may take from Node: nothing with effects. */
 const PURE_NODE = ["node:path", "node:crypto", "node:util"];
 /** What a room may import besides the core and itself. `cli` joins them all. */
@@ -150,7 +152,10 @@ test("no failure is swallowed, and no test is left out", () => {
 
 test("every command says what it does, with an example of itself", async () => {
   for (const row of COMMAND_TABLE) {
-    const { examples } = (await row.load()).default;
+    const command = (await row.load()).default;
+    const { examples } = command;
+    const wide = formatCommandHelp(row, command).filter((line) => line.length > HELP_COLUMNS);
+    expect([row.name, ...wide]).toEqual([row.name]);
     expect([row.name, row.summary]).toEqual([row.name, expect.stringMatching(/^[a-z].*[^.]$/)]);
     expect([row.name, examples.some(({ line }) => line.includes(`convoy ${row.name}`))]).toEqual([
       row.name,

@@ -11,6 +11,16 @@ export interface TableRow {
 export const COMMAND_TABLE: readonly TableRow[] = [
   { name: "init", summary: "create a network's folders", load: () => import("./commands/init.ts") },
   {
+    name: "plan",
+    summary: "say what the next pass would do, and why",
+    load: () => import("./commands/plan.ts"),
+  },
+  {
+    name: "up",
+    summary: "supervise: start what is declared, bring back what dies",
+    load: () => import("./commands/up.ts"),
+  },
+  {
     name: "env",
     summary: "print shell exports with which pty's own program sees a network",
     load: () => import("./commands/env.ts"),

@@ -136,7 +136,7 @@ export const COMMON_FLAGS = {
   network: {
     type: "string",
     valueHint: "name|path",
-    description: "which network (else $CONVOY_NETWORK, $ST_ROOT, default)",
+    description: "the network, by name or by path",
     completes: "network",
   },
   help: { type: "boolean", alias: "h", description: "say what the command does" },

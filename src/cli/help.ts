@@ -20,6 +20,14 @@ export function formatCommandHelp(row: TableRow, command: Command, heading: Pain
   ];
 }
 
+const ENVIRONMENT: Cell[][] = [
+  ["CONVOY_NETWORK", "folder of the network, when no argument names one"],
+  ["ST_ROOT", "the same, by the network's smalltalk/ folder"],
+  ["CONVOY_HOST", "this machine's name, in place of the remembered one"],
+  ["NO_COLOR", "no colours"],
+  ["CONVOY_DEBUG", "1: unexpected errors show where they come from"],
+];
+
 /** Lines of `convoy --help`. */
 export function formatRootHelp(rows: readonly TableRow[], heading: Paint = plain): string[] {
   const examples: Example[] = [
@@ -27,7 +35,7 @@ export function formatRootHelp(rows: readonly TableRow[], heading: Paint = plain
     { line: "convoy init --help", what: "what init does, with its flags and examples" },
   ];
   return [
-    "convoy: keeps a fleet of coding agents running from a synced catalog of declarations",
+    "convoy: keeps a fleet of coding agents running from a synced catalog",
     "",
     `${heading("Usage:")} convoy [command] [arguments] [flags]`,
     ...section(
@@ -36,6 +44,7 @@ export function formatRootHelp(rows: readonly TableRow[], heading: Paint = plain
       rows.map((row) => [row.name, row.summary]),
     ),
     ...section(heading, "Flags", flagRows(COMMON_FLAGS)),
+    ...section(heading, "Environment", ENVIRONMENT),
     ...section(heading, "Examples", exampleRows(examples)),
   ];
 }

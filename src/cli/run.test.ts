@@ -119,7 +119,7 @@ Arguments:
   network   name or path of the network
 
 Flags:
-      --network <name|path>   which network (else $CONVOY_NETWORK, $ST_ROOT, default)
+      --network <name|path>   the network, by name or by path
   -h, --help                  say what the command does
   -v, --version               print the version
 

@@ -51,6 +51,16 @@ export async function updateConfig(
   }
 }
 
+/** What `updateConfig` would do, without doing it: `written` says that it would write. */
+export async function lookAtConfig(file: ConfigFile, merge: Merge): Promise<ConfigUpdate> {
+  try {
+    const { merged } = mergeLook(readConfig(file.path), merge);
+    return isChange(merged) ? { merged, written: true, problem: null } : settled(file, merged);
+  } catch (error) {
+    return { merged: null, written: false, problem: describe(file, error) };
+  }
+}
+
 /** Looks again each time; the merge is done again only when other bytes are found. */
 async function writeMerged(
   file: ConfigFile,

@@ -1,9 +1,9 @@
 /** Removes what the registry holds of one session that is provably not running. */
-import { rmSync } from "node:fs";
 import { ConvoyError, messageOf } from "../errors.ts";
 import { effect } from "../system/effects.ts";
 import { withLockFile } from "../system/lock-file.ts";
 import { sessionPaths } from "../system/paths.ts";
+import { removeFile } from "../system/remove-file.ts";
 import { readSession } from "./read.ts";
 import { withLaunchLock } from "./session-files.ts";
 
@@ -40,7 +40,7 @@ export async function forgetSession(registry: string, name: string): Promise<For
 
 function remove(path: string): void {
   try {
-    rmSync(path, { force: true });
+    removeFile(path);
   } catch (error) {
     throw new ConvoyError("failed", `cannot remove ${path}: ${messageOf(error)}`);
   }

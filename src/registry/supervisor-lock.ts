@@ -4,7 +4,6 @@
  * descriptor of a file drops the process's locks on it.
  */
 import { Database } from "bun:sqlite";
-import { rmSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, messageOf } from "../errors.ts";
 import { parseJsonObject } from "../json-members.ts";
@@ -13,6 +12,7 @@ import { writeFileAtomic } from "../system/atomic-write.ts";
 import { systemClock } from "../system/clock.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import { identify, identityOf, processTable } from "../system/processes.ts";
+import { removeFile } from "../system/remove-file.ts";
 import { ensureFolder } from "./changes.ts";
 import { readText } from "./files.ts";
 
@@ -90,7 +90,7 @@ function writeHolder(paths: LockPaths, version: string): void {
 /** The name goes first, so that nobody reads it as the name of a lock that is free. */
 function release(paths: LockPaths): void {
   if (connection === null) return;
-  rmSync(paths.holder, { force: true });
+  removeFile(paths.holder);
   closeConnection();
 }
 

@@ -54,7 +54,7 @@ describe("endSessions", () => {
   });
 
   test("a living host is not signalled and leaves by itself", async () => {
-    const { host, child } = await trees.startHost("box.a", "echo ready; exec sleep 300", "sleep 0.05");
+    const { host, child } = await trees.startHost("box.a", "echo ready; exec sleep 300");
     const [result] = await end([target("box.a", { host, child })]);
     expect(result).toEqual({ session: "box.a", pid: child.pid, result: "stopped", survivors: [] });
     expect(signals).toEqual([[child.pid, "SIGTERM"]]);

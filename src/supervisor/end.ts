@@ -8,7 +8,7 @@ import type { Identification, ProcessIdentity } from "../session.ts";
 import type { Clock } from "../system/clock.ts";
 import { effect } from "../system/effects.ts";
 import { identify, type ProcessRow, type ProcessTable } from "../system/processes.ts";
-import { ownLine, scanProcesses } from "./process-scan.ts";
+import { ownLine, realPath, scanProcesses } from "./process-scan.ts";
 
 export type EndSignal = "SIGTERM" | "SIGKILL";
 
@@ -175,7 +175,7 @@ function findMembers({ endings, ports, exclude }: Round): boolean {
     if (child === "ours" && target.child !== null) roots.push(target.child);
     const tree = sessionTree(index, {
       session: target.session,
-      stRoot: target.stRoot,
+      stRoot: realPath(target.stRoot),
       roots: roots.filter(({ pid, start }) => index.rows.get(pid)?.start === start).map(({ pid }) => pid),
       above: host === "ours" && target.host !== null ? [target.host.pid] : [],
       exclude,

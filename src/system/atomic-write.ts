@@ -8,10 +8,10 @@ import {
   fsyncSync,
   openSync,
   renameSync,
-  rmSync,
   writeSync,
 } from "node:fs";
 import process from "node:process";
+import { removeFile } from "./remove-file.ts";
 
 export interface AtomicWriteOptions {
   /** Permission bits of the new file, whatever the umask says. */
@@ -44,10 +44,10 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
     }
     const wanted = options.stillWanted?.() ?? true;
     if (wanted) renameSync(temporary, path);
-    else rmSync(temporary, { force: true });
+    else removeFile(temporary);
     return wanted;
   } catch (error) {
-    rmSync(temporary, { force: true });
+    removeFile(temporary);
     throw error;
   }
 }

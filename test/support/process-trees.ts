@@ -39,11 +39,11 @@ export class ProcessTrees {
     return identified(await this.startShell(script, { PTY_SESSION: session, ST_ROOT: this.stRoot }));
   }
 
-  /** Starts a stand-in for a session host: without the session's mark, its agent below it; leaves after that. */
-  async startHost(session: string, script: string, then = "true") {
+  /** Starts a stand-in for a session host: without the session's mark, its agent below it; leaves with it. */
+  async startHost(session: string, script: string) {
     const quoted = `'${script.replaceAll("'", "'\\''")}'`;
     const wiring = `PTY_SESSION=${session} ST_ROOT=${this.stRoot}`;
-    const host = await this.startShell(`env ${wiring} sh -c ${quoted}; ${then}`, {});
+    const host = await this.startShell(`env ${wiring} sh -c ${quoted}; exit`, {});
     const child = processTable.rows().find((row) => row.parent === host);
     return { host: identified(host), child: identified(child?.pid ?? 0) };
   }
