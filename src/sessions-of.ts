@@ -28,15 +28,18 @@ export function mainSessionOf(
   own: readonly ObservedSession[],
   byName: ReadonlyMap<string, ObservedSession>,
 ): ObservedSession | null {
-  const mains = own.filter(isMainSession);
+  const mains = own.filter(isMainSession).sort(newestFirst);
   const live = liveOf(mains);
   return (
-    live.find((session) => session.process === "ours") ??
-    live[0] ??
-    byName.get(spec.name) ??
-    mains.toSorted((a, b) => ((a.exitedAt ?? "") < (b.exitedAt ?? "") ? 1 : -1))[0] ??
-    null
+    live.find((session) => session.process === "ours") ?? live[0] ?? byName.get(spec.name) ?? mains[0] ?? null
   );
+}
+
+/** By end, the last first, those that nobody saw end behind the others; then by name. */
+function newestFirst(a: ObservedSession, b: ObservedSession): number {
+  const [endA, endB] = [a.exitedAt ?? "", b.exitedAt ?? ""];
+  if (endA !== endB) return endA < endB ? 1 : -1;
+  return a.name < b.name ? -1 : 1;
 }
 
 /** Ends that nobody was told of. An end that convoy was asked for, and a launch that failed, are not deaths. */

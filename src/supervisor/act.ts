@@ -1,16 +1,14 @@
 /** Carries a decision out: what is owed first (deaths, parks, heals), then teardowns, trust, launches. */
 import { messageOf } from "../errors.ts";
-import type { EventBody, TrustFileReport } from "../events.ts";
+import type { TrustFileReport } from "../events.ts";
 import type { LaunchOutcome, Outcomes } from "../settle.ts";
 import { deathEvent, flappingEvent } from "../settle.ts";
 import type { Decision, TeardownAction, World } from "../world.ts";
-import { launchAll } from "./launch.ts";
+import { launchAll, type Stopping } from "./launch.ts";
 import { isUnder } from "./observe.ts";
 import type { PassPorts, PassSettings } from "./ports.ts";
+import { type Say, sayer } from "./say.ts";
 import { trustRequests } from "./trust-batch.ts";
-
-/** Whether a pass should stop starting things: the supervisor is on its way out. */
-export type Stopping = () => boolean;
 
 export async function act(
   ports: PassPorts,
@@ -36,13 +34,6 @@ export async function act(
     }));
   const launches = await launchAll(ports, settings, launchable, failed, stopping);
   return { launches, tornDown: torn.stopped, teardownFailed: torn.failed, trust };
-}
-
-export type Say = (event: EventBody) => void;
-
-/** Stamps an event with the time it is said. */
-export function sayer(ports: Pick<PassPorts, "events" | "clock">): Say {
-  return (event) => ports.events.emit({ ts: ports.clock.now().toISOString(), ...event });
 }
 
 async function updateDeclarations({ registry }: PassPorts, { updates }: Decision): Promise<void> {

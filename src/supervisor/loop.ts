@@ -6,10 +6,10 @@ import { messageOf } from "../errors.ts";
 import type { EventBody } from "../events.ts";
 import type { ObservedSession } from "../session.ts";
 import type { Trigger } from "../world.ts";
-import { type Say, sayer } from "./act.ts";
 import { type PassResult, pass } from "./pass.ts";
 import type { DeathWatchPort, PassPorts, PassSettings } from "./ports.ts";
 import { nothingSaid } from "./said.ts";
+import { type Say, sayer } from "./say.ts";
 
 /** A folder's changes, as hints: the timer is the truth. `degraded` tells that no hints come any more. */
 export interface Watcher {
