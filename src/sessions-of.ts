@@ -4,7 +4,7 @@ import { agentHere, type InForce } from "./in-force.ts";
 import type { LedgerDeclaration, SessionSpec } from "./ledger.ts";
 import { type BusIdAccessor, isMainSession, liveOf } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
-import type { DeathNotice, DeclarationUpdate, World } from "./world.ts";
+import type { DeathNotice, LedgerUpdate, World } from "./world.ts";
 
 /**
  * Formats §4, first match wins: the session's name is one that a declaration for this host compiles to; else what
@@ -70,20 +70,27 @@ export function findNudges(world: World, accessor: BusIdAccessor): ObservedSessi
   );
 }
 
-/** Ledgers whose last good declaration is not what the catalog says now. */
-export function findUpdates(world: World): DeclarationUpdate[] {
+/**
+ * Ledgers of declared agents whose last good declaration is not what the catalog says now, and those of sessions that
+ * live on after a `down` that never finished: not held any more, what comes is not its doing.
+ */
+export function findUpdates(world: World): LedgerUpdate[] {
   const current = new Map<string, LedgerDeclaration>();
   for (const { entry, source, hostWritten, conflict } of world.inForce.agents) {
     if (source !== "catalog" || conflict !== null) continue;
     const { declaration, path } = entry;
     current.set(declaration.identity, { path, hostWritten, declaration });
   }
-  const updates: DeclarationUpdate[] = [];
-  for (const { name, ledger } of world.sessions) {
+  const updates: LedgerUpdate[] = [];
+  for (const { name, ledger, process } of world.sessions) {
     const declaration = ledger == null ? undefined : current.get(ledger.identity);
-    if (declaration === undefined || ledger == null) continue;
-    if (JSON.stringify(declaration) !== JSON.stringify(ledger.declaration))
-      updates.push({ session: name, declaration });
+    if (ledger == null || declaration === undefined) continue;
+    const superseded = JSON.stringify(declaration) !== JSON.stringify(ledger.declaration);
+    const livesOn =
+      process === "ours" && ledger.endedBy === "down" && world.holds[ledger.agent] === undefined;
+    if (!superseded && !livesOn) continue;
+    const change = { ...(superseded ? { declaration } : {}), ...(livesOn ? { endedBy: null } : {}) };
+    updates.push({ session: name, change });
   }
   return updates;
 }

@@ -21,6 +21,31 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/up.ts"),
   },
   {
+    name: "down",
+    summary: "end sessions: the one command that does",
+    load: () => import("./commands/down.ts"),
+  },
+  {
+    name: "restart",
+    summary: "end an agent and start it again as it is declared now",
+    load: () => import("./commands/restart.ts"),
+  },
+  {
+    name: "reset",
+    summary: "let a parked agent be tried again",
+    load: () => import("./commands/reset.ts"),
+  },
+  {
+    name: "release",
+    summary: "let what `down` held run again",
+    load: () => import("./commands/release.ts"),
+  },
+  {
+    name: "forget",
+    summary: "drop what is kept of an agent without a declaration",
+    load: () => import("./commands/forget.ts"),
+  },
+  {
     name: "env",
     summary: "print shell exports with which pty's own program sees a network",
     load: () => import("./commands/env.ts"),

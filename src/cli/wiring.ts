@@ -6,7 +6,9 @@ import { baseEnvironment } from "../environment.ts";
 import type { ConvoyEvent } from "../events.ts";
 import { trustAccess } from "../harness-files/trust-access.ts";
 import { lookAtConfig } from "../harness-files/update-config.ts";
+import { clearStale } from "../registry/clear-stale.ts";
 import { appendEvents } from "../registry/events-log.ts";
+import { type ForgetResult, forgetSession } from "../registry/forget.ts";
 import { readHostName } from "../registry/host-name.ts";
 import { readSession } from "../registry/read.ts";
 import { createRegistry } from "../registry/registry.ts";
@@ -15,6 +17,7 @@ import { readSupervisor } from "../registry/supervisor-lock.ts";
 import { watchRegistry } from "../registry/watch.ts";
 import { createDeathWatch } from "../session-host/death-watch.ts";
 import { createLauncher } from "../session-host/launch.ts";
+import type { DownPorts } from "../supervisor/down.ts";
 import { createEnder } from "../supervisor/ender.ts";
 import type { LoopPorts } from "../supervisor/loop.ts";
 import type { PassSettings, TrustPort } from "../supervisor/ports.ts";
@@ -45,7 +48,12 @@ function hostCommand(): string[] {
   return [process.platform === "linux" ? "/proc/self/exe" : process.execPath];
 }
 
-export function createPorts({ paths, show, record }: WiringOptions): LoopPorts {
+/** Everything that a command on one network may need. */
+export interface NetworkPorts extends LoopPorts, DownPorts {
+  forget(name: string): Promise<ForgetResult>;
+}
+
+export function createPorts({ paths, show, record }: WiringOptions): NetworkPorts {
   const registry = createRegistry(paths);
   const files = createSessionFiles(paths.pty);
   const supervisor = () => readSupervisor(paths)?.pid ?? null;
@@ -78,12 +86,15 @@ export function createPorts({ paths, show, record }: WiringOptions): LoopPorts {
     watchCatalog: (onChange, onProblem) => watchCatalog(paths.catalog, onChange, onProblem),
     watchRegistry: (onChange, onProblem) => watchRegistry(paths.pty, onChange, onProblem),
     deaths: createDeathWatch(paths.pty),
+    withLaunchLock: (name, body) => files.withLaunchLock(name, body),
+    clearStale: (name) => clearStale(paths.pty, name),
+    forget: (name) => forgetSession(paths.pty, name),
   };
 }
 
 /** What the processes of one session say right before its launch. */
 async function lastLook(registry: string, name: string): Promise<"dead" | "alive" | "unknown"> {
-  const session = await readSession(registry, name);
+  const session = await readSession(registry, name, { ownLock: true });
   if (session === null || session.process === "not-ours") return "dead";
   return session.process === "ours" ? "alive" : "unknown";
 }

@@ -18,7 +18,7 @@ export async function act(
   stopping: Stopping,
 ): Promise<Outcomes> {
   const say = sayer(ports);
-  await updateDeclarations(ports, decision);
+  await updateLedgers(ports, decision);
   await tellDeaths(ports, decision, say);
   await park(ports, decision, say);
   for (const session of decision.nudges) await ports.launcher.nudge(session);
@@ -36,9 +36,9 @@ export async function act(
   return { launches, tornDown: torn.stopped, teardownFailed: torn.failed, trust };
 }
 
-async function updateDeclarations({ registry }: PassPorts, { updates }: Decision): Promise<void> {
-  for (const { session, declaration } of updates)
-    await registry.changeLedger(session, (ledger) => ledger && { ...ledger, declaration });
+async function updateLedgers({ registry }: PassPorts, { updates }: Decision): Promise<void> {
+  for (const { session, change } of updates)
+    await registry.changeLedger(session, (ledger) => ledger && { ...ledger, ...change });
 }
 
 /** Said, then marked as said: a crash in between says it twice rather than never. */

@@ -92,7 +92,7 @@ function specOf(session: ObservedSession, identity: string, task: string): Sessi
 export function afterwards(scene: Scene, world: World, decision: Decision): World {
   const ending = new Set(decision.teardowns.flatMap(({ sessions }) => sessions.map(({ name }) => name)));
   const parks = new Map(decision.parks.map((park) => [park.session, park]));
-  const updates = new Map(decision.updates.map((update) => [update.session, update.declaration]));
+  const updates = new Map(decision.updates.map((update) => [update.session, update.change]));
   const told = new Set(decision.deaths.map(({ session }) => session.name));
   const starting = new Map(decision.launches.map((launch) => [launch.spec.name, launch]));
   const kept = world.sessions
@@ -104,9 +104,9 @@ export function afterwards(scene: Scene, world: World, decision: Decision): Worl
       const ledger = session.ledger ?? null;
       const changed: Ledger | null = ledger && {
         ...ledger,
-        declaration: updates.get(name) ?? ledger.declaration,
+        ...updates.get(name),
         reportedEnd: told.has(name) ? ledger.launchId : ledger.reportedEnd,
-        endedBy: ending.has(name) ? "retire" : ledger.endedBy,
+        ...(ending.has(name) ? { endedBy: "retire" as const } : {}),
       };
       const over = { tags, ledger: changed, missing: [] };
       if (!ending.has(name)) return { ...session, ...over };
