@@ -75,7 +75,8 @@ function noteUnusable(key: string, value: unknown, problems: string[]): void {
 }
 
 function stringsOf(member: string, map: JsonObject, problems: string[]): JsonObject {
-  const strange = Object.keys(map).filter((key) => !isString(map[key]));
+  const strange: string[] = [];
+  for (const key in map) if (typeof map[key] !== "string") strange.push(key);
   if (strange.length === 0) return map;
   for (const key of strange) problems.push(`"${member}" holds "${key}", which is not a string`);
   return Object.fromEntries(Object.entries(map).filter(([, value]) => isString(value)));
