@@ -46,6 +46,16 @@ describe("changeRecord", () => {
     );
   });
 
+  test("takes a change made in place for one", async () => {
+    const { files, paths } = fresh();
+    await files.changeRecord("box.a", () => recordFixture());
+    await files.changeRecord("box.a", (record) => {
+      if (record !== null) record.exitCode = 3;
+      return record;
+    });
+    expect(JSON.parse(readFileSync(paths.record, "utf8"))).toEqual(recordFixture({ exitCode: 3 }) as never);
+  });
+
   test("null, and a change that changes nothing, write nothing", async () => {
     const { files, paths } = fresh();
     writeFileSync(paths.record, JSON.stringify(recordFixture(), null, 2));

@@ -31,7 +31,8 @@ export async function changeRecord(
   await withLockFile(paths.lock, () =>
     rewrite(paths.record, "record-write", () => {
       const file = usableOrTorn(readRecordFile(paths.record), paths.record);
-      const next = change(file.parsed?.record ?? null);
+      // A copy: a change made in place must still differ from what was read.
+      const next = change(structuredClone(file.parsed?.record ?? null));
       return next === null ? null : formatRecord(next, file.parsed);
     }),
   );
@@ -48,7 +49,7 @@ export async function changeLedger(
   await withLockFile(paths.ledgerLock, () =>
     rewrite(paths.ledger, "ledger-write", () => {
       const file = usableOrTorn(readLedgerFile(paths.ledger), paths.ledger);
-      const next = change(file.parsed?.ledger ?? null);
+      const next = change(structuredClone(file.parsed?.ledger ?? null));
       return next === null ? null : formatLedger(next, file.parsed);
     }),
   );

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import type { NetworkPaths } from "../system/paths.ts";
-import { listLedgerNames } from "./read.ts";
+import { listLedgerNames } from "./folder.ts";
 
 const PRIVATE = 0o700;
 

@@ -337,13 +337,15 @@ test("fifty sessions of ours are read in few milliseconds", async () => {
     writeRecord(network, { env: baseEnv, tags: { role: "agent" }, daemonPid: process.pid }, `box.s${n}`);
     writeFileSync(sessionPaths(network.pty, `box.s${n}`).pid, String(process.pid));
   }
+  // The processor's time, not the wall's: other tests run beside this one.
   const times: number[] = [];
-  for (let turn = 0; turn < 10; turn += 1) {
-    const started = performance.now();
+  for (let turn = 0; turn < 20; turn += 1) {
+    const before = process.cpuUsage();
     expect((await readRegistry(network.pty)).sessions).toHaveLength(50);
-    times.push(performance.now() - started);
+    const used = process.cpuUsage(before);
+    times.push((used.user + used.system) / 1000);
   }
   times.sort((a, b) => a - b);
-  console.log(`50 sessions read in ${times[5]?.toFixed(1)} ms (median of 10)`);
-  expect(times[5]).toBeLessThan(60);
+  console.log(`50 sessions read in ${times[10]?.toFixed(1)} ms of processor time (median of 20)`);
+  expect(times[10]).toBeLessThan(30);
 });
