@@ -10,8 +10,7 @@ export function eventPrinter(output: Output, json: boolean): (event: ConvoyEvent
 
 /** `hh:mm:ss  type  what happened`, in local time. */
 export function formatEventLine(event: ConvoyEvent, { colors }: Pick<Output, "colors">): string {
-  const time = new Date(event.ts).toTimeString().slice(0, 8);
-  return `${colors.dim(time)}  ${paint(event.type, colors)}  ${describeEvent(event)}`;
+  return `${colors.dim(formatTime(new Date(event.ts)))}  ${paint(event.type, colors)}  ${describeEvent(event)}`;
 }
 
 const TYPE_COLUMN = 16;
@@ -22,4 +21,11 @@ function paint(type: string, colors: Output["colors"]): string {
   const text = type.padEnd(TYPE_COLUMN);
   if (BAD.has(type)) return colors.red(text);
   return DOUBTFUL.has(type) ? colors.yellow(text) : colors.green(text);
+}
+
+/** `hh:mm:ss`, without `toTimeString`, which loads the names of time zones. */
+function formatTime(time: Date): string {
+  return [time.getHours(), time.getMinutes(), time.getSeconds()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
 }

@@ -1,5 +1,4 @@
 /** Whole-file writes that a reader sees entirely or not at all: temporary file beside the target, then rename. */
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   fchmodSync,
@@ -11,6 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import process from "node:process";
+import { randomName } from "./random-name.ts";
 import { removeFile } from "./remove-file.ts";
 
 export interface AtomicWriteOptions {
@@ -30,7 +30,7 @@ export interface AtomicWriteOptions {
  * Returns false, with nothing changed, when `stillWanted` said so.
  */
 export function writeFileAtomic(path: string, text: string, options: AtomicWriteOptions = {}): boolean {
-  const temporary = `${path}.tmp.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const temporary = `${path}.tmp.${process.pid}.${randomName()}`;
   try {
     const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
     try {

@@ -3,12 +3,12 @@
  * process is dead. Held only around one read-change-write or one launch. Locks of convoy's own may name the
  * holder's birth and boot too, so that a recycled pid does not keep them.
  */
-import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "./clock.ts";
 import { identify, identityOf, processTable, startTimeMs } from "./processes.ts";
+import { randomName } from "./random-name.ts";
 import { removeFile } from "./remove-file.ts";
 
 const WAIT_MS = 2_000;
@@ -77,7 +77,7 @@ export function isLockHeld(path: string): boolean {
 }
 
 function linkLock(path: string, options: LockOptions): (() => void) | null {
-  const own = `${path}.tmp.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const own = `${path}.tmp.${process.pid}.${randomName()}`;
   try {
     writeFileSync(own, lockText(options.identity === true), { flag: "wx", mode: 0o600 });
     linkSync(own, path);
