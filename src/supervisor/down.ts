@@ -44,11 +44,11 @@ export async function down(
   ports: DownPorts,
   settings: PassSettings,
   request: DownRequest,
+  first: DownPlan,
 ): Promise<DownReport> {
-  const first = await lookAtDown(ports, settings, request.only);
-  await hold(ports, first.plan.held, request.by);
-  await Promise.all(first.plan.names.map((name) => ports.withLaunchLock(name, async () => {})));
-  const { plan } = await lookAtDown(ports, settings, request.only);
+  await hold(ports, first.held, request.by);
+  await Promise.all(first.names.map((name) => ports.withLaunchLock(name, async () => {})));
+  const plan = downPlanOf(await observe(ports, settings, "event"), request.only);
   const ending = plan.targets.filter(({ session }) => !request.spare.has(session.name));
   await Promise.all(plan.targets.map(({ session }) => markEnded(ports, session.name)));
   const reports = await ports.ender.end(
