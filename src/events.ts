@@ -168,7 +168,15 @@ export function describeEvent(event: EventBody): string {
       return `launched ${event.launched}, adopted ${event.adopted}, torn down ${event.torndown}, parked ${event.parked}, waiting ${event.waiting}, held ${event.held}, failed ${event.failed}`;
     case "detach":
       return `detached: ${event.kept} session${event.kept === 1 ? "" : "s"} left running; to end them: convoy down`;
+    default:
+      return describeUnknown(event);
   }
+}
+
+/** A record of a convoy newer than this one: its type, and what it carries. */
+function describeUnknown(event: never): string {
+  const { type, ...rest } = event as { type: string };
+  return `${type} ${JSON.stringify(rest)}`;
 }
 
 /** `path:line: message`. */

@@ -31,7 +31,11 @@ const isString: Check = (value) => typeof value === "string";
 const isName: Check = (value) => typeof value === "string" && value !== "";
 const isBoolean: Check = (value) => typeof value === "boolean";
 const isCount: Check = (value) => Number.isInteger(value) && (value as number) >= 0;
-const isStringMap: Check = (value) => isJsonObject(value) && Object.values(value).every(isString);
+const isStringMap: Check = (value) => {
+  if (!isJsonObject(value)) return false;
+  for (const key in value) if (typeof value[key] !== "string") return false;
+  return true;
+};
 const orNull =
   (check: Check): Check =>
   (value) =>
@@ -133,6 +137,8 @@ const MEMBERS: { readonly [member in Exclude<keyof Ledger, "v">]: Member } = {
   failedLaunch: { check: isBoolean, absent: false },
 };
 
+const MEMBER_LIST: readonly (readonly [string, Member])[] = Object.entries(MEMBERS);
+
 /** Reads a ledger; a problem when it is torn, or damaged where it must not be. */
 export function parseLedger(text: string): ParsedLedger | { readonly problem: string } {
   const parsed = parseJsonObject(text);
@@ -141,17 +147,17 @@ export function parseLedger(text: string): ParsedLedger | { readonly problem: st
   const version = raw.v;
   if (!Number.isInteger(version) || (version as number) < 1) return { problem: 'has no version "v"' };
   const newer = (version as number) > LEDGER_VERSION;
-  const ledger: JsonObject = { ...raw };
+  const replacements: JsonObject = {};
   const problems: string[] = [];
-  for (const [key, member] of Object.entries(MEMBERS)) {
+  for (const [key, member] of MEMBER_LIST) {
     const there = Object.hasOwn(raw, key);
     if (there && member.check(raw[key])) continue;
     const replaced = "absent" in member && (!there || (newer && member.vital !== true));
     if (!replaced) return { problem: there ? `has a "${key}" that cannot be used` : `lacks "${key}"` };
     if (there) problems.push(`"${key}" is of a newer convoy (version ${version}) and is left as it is`);
-    ledger[key] = member.absent;
+    replacements[key] = member.absent;
   }
-  return { ledger: ledger as unknown as Ledger, raw, problems };
+  return { ledger: { ...raw, ...replacements } as unknown as Ledger, raw, problems };
 }
 
 /**

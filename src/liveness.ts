@@ -268,6 +268,7 @@ export function namedPid(facts: Pick<SessionFacts, "record" | "pidFile">): numbe
 /** What a living host of ours should put back. One that is still starting may not have made its files yet. */
 function missingFiles(facts: SessionFacts, verdict: Verdict): ("record" | "socket" | "pid")[] {
   if (facts.ledger.state === "missing" || verdict.starting === true) return [];
+  if (facts.ledger.state === "read" && facts.ledger.value.host?.pid !== verdict.pid) return []; // pty's host
   if (verdict.process !== "ours" || verdict.host !== "ours" || verdict.status !== "running") return [];
   const missing: ("record" | "socket" | "pid")[] = [];
   if (facts.record.state !== "read") missing.push("record");

@@ -55,14 +55,11 @@ function isDone(declaration: Declaration, sessions: readonly ObservedSession[]):
   );
 }
 
-/** The four rules, most specific first, over the sessions that are this agent's. */
-function disposition(
-  entry: CatalogEntry,
+/** The rules for an agent of this host, most specific first, over the sessions that are its own. */
+function dispositionHere(
+  { declaration }: CatalogEntry,
   sessions: readonly ObservedSession[],
-  thisHost: string,
-): Disposition {
-  const { declaration } = entry;
-  if (hostOf(declaration, thisHost) !== shortHost(thisHost)) return "otherHost";
+): Exclude<Disposition, "otherHost"> {
   if (declaration.retired === true) return "teardown";
   if (liveOf(sessions).some(isMainSession)) return "adopt";
   if (isDone(declaration, sessions)) return "adopt";
@@ -79,12 +76,10 @@ export function dispositionOf(
   thisHost: string,
   busIdOf: BusIdAccessor,
 ): Disposition {
+  if (hostOf(entry.declaration, thisHost) !== shortHost(thisHost)) return "otherHost";
   const busId = agentBusId(entry.declaration, thisHost);
-  return disposition(
-    entry,
-    sessions.filter((session) => busIdOf(session) === busId),
-    thisHost,
-  );
+  const own = sessions.filter((session) => busIdOf(session) === busId);
+  return dispositionHere(entry, own);
 }
 
 /** Sessions by bus id; linear in their number. */
@@ -116,11 +111,16 @@ export function reconcilePlan(
   thisHost: string,
   busIdOf: BusIdAccessor,
 ): ReconcilePlan {
+  const here = shortHost(thisHost);
   const groups = groupByBusId(sessions, busIdOf);
   const plan: ReconcilePlan = { launch: [], teardown: [], adopt: [], otherHost: [] };
   for (const entry of entries) {
-    const own = groups.get(agentBusId(entry.declaration, thisHost)) ?? NONE;
-    place(plan, entry, own, disposition(entry, own, thisHost));
+    if (hostOf(entry.declaration, here) !== here) {
+      plan.otherHost.push(entry);
+      continue;
+    }
+    const own = groups.get(`${here}.${entry.declaration.identity}`) ?? NONE;
+    place(plan, entry, own, dispositionHere(entry, own));
   }
   return sorted(plan);
 }
@@ -148,10 +148,10 @@ function place(
   plan: ReconcilePlan,
   entry: CatalogEntry,
   own: readonly ObservedSession[],
-  where: Disposition,
+  where: Exclude<Disposition, "otherHost">,
 ): void {
-  if (where === "launch" || where === "otherHost") {
-    plan[where].push(entry);
+  if (where === "launch") {
+    plan.launch.push(entry);
     return;
   }
   const live = liveOf(own);

@@ -74,13 +74,12 @@ function noteUnusable(key: string, value: unknown, problems: string[]): void {
   if (value !== null) problems.push(`"${key}" has a value that cannot be used`);
 }
 
-function stringsOf(member: string, map: JsonObject, problems: string[]): Record<string, string> {
-  const entries: [string, string][] = [];
-  for (const [key, value] of Object.entries(map)) {
-    if (isString(value)) entries.push([key, value]);
-    else problems.push(`"${member}" holds "${key}", which is not a string`);
-  }
-  return Object.fromEntries(entries);
+function stringsOf(member: string, map: JsonObject, problems: string[]): JsonObject {
+  const strange: string[] = [];
+  for (const key in map) if (typeof map[key] !== "string") strange.push(key);
+  if (strange.length === 0) return map;
+  for (const key of strange) problems.push(`"${member}" holds "${key}", which is not a string`);
+  return Object.fromEntries(Object.entries(map).filter(([, value]) => isString(value)));
 }
 
 function complete(members: JsonObject): SessionRecord {

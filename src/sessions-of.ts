@@ -4,7 +4,7 @@ import { agentHere, type InForce } from "./in-force.ts";
 import type { LedgerDeclaration, SessionSpec } from "./ledger.ts";
 import { type BusIdAccessor, isMainSession, liveOf } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
-import type { DeathNotice, DeclarationUpdate, World } from "./world.ts";
+import type { DeathNotice, LedgerUpdate, World } from "./world.ts";
 
 /**
  * Formats §4, first match wins: the session's name is one that a declaration for this host compiles to; else what
@@ -28,15 +28,18 @@ export function mainSessionOf(
   own: readonly ObservedSession[],
   byName: ReadonlyMap<string, ObservedSession>,
 ): ObservedSession | null {
-  const mains = own.filter(isMainSession);
+  const mains = own.filter(isMainSession).sort(newestFirst);
   const live = liveOf(mains);
   return (
-    live.find((session) => session.process === "ours") ??
-    live[0] ??
-    byName.get(spec.name) ??
-    mains.toSorted((a, b) => ((a.exitedAt ?? "") < (b.exitedAt ?? "") ? 1 : -1))[0] ??
-    null
+    live.find((session) => session.process === "ours") ?? live[0] ?? byName.get(spec.name) ?? mains[0] ?? null
   );
+}
+
+/** By end, the last first, those that nobody saw end behind the others; then by name. */
+function newestFirst(a: ObservedSession, b: ObservedSession): number {
+  const [endA, endB] = [a.exitedAt ?? "", b.exitedAt ?? ""];
+  if (endA !== endB) return endA < endB ? 1 : -1;
+  return a.name < b.name ? -1 : 1;
 }
 
 /** Ends that nobody was told of. An end that convoy was asked for, and a launch that failed, are not deaths. */
@@ -67,20 +70,27 @@ export function findNudges(world: World, accessor: BusIdAccessor): ObservedSessi
   );
 }
 
-/** Ledgers whose last good declaration is not what the catalog says now. */
-export function findUpdates(world: World): DeclarationUpdate[] {
+/**
+ * Ledgers of declared agents whose last good declaration is not what the catalog says now, and those of sessions that
+ * live on after a `down` that never finished: not held any more, what comes is not its doing.
+ */
+export function findUpdates(world: World): LedgerUpdate[] {
   const current = new Map<string, LedgerDeclaration>();
   for (const { entry, source, hostWritten, conflict } of world.inForce.agents) {
     if (source !== "catalog" || conflict !== null) continue;
     const { declaration, path } = entry;
     current.set(declaration.identity, { path, hostWritten, declaration });
   }
-  const updates: DeclarationUpdate[] = [];
-  for (const { name, ledger } of world.sessions) {
+  const updates: LedgerUpdate[] = [];
+  for (const { name, ledger, process } of world.sessions) {
     const declaration = ledger == null ? undefined : current.get(ledger.identity);
-    if (declaration === undefined || ledger == null) continue;
-    if (JSON.stringify(declaration) !== JSON.stringify(ledger.declaration))
-      updates.push({ session: name, declaration });
+    if (ledger == null || declaration === undefined) continue;
+    const superseded = JSON.stringify(declaration) !== JSON.stringify(ledger.declaration);
+    const livesOn =
+      process === "ours" && ledger.endedBy === "down" && world.holds[ledger.agent] === undefined;
+    if (!superseded && !livesOn) continue;
+    const change = { ...(superseded ? { declaration } : {}), ...(livesOn ? { endedBy: null } : {}) };
+    updates.push({ session: name, change });
   }
   return updates;
 }

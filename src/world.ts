@@ -1,7 +1,7 @@
 /** The world as one pass reads it, and what the pass decides: the data between observe, decide, act and settle. */
 import type { Problem } from "./declaration.ts";
 import type { AgentInForce, InForce } from "./in-force.ts";
-import type { LedgerDeclaration, SessionSpec } from "./ledger.ts";
+import type { Ledger, LedgerDeclaration, SessionSpec } from "./ledger.ts";
 import type { Disposition } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
 
@@ -90,10 +90,10 @@ export interface DeathNotice {
   readonly session: ObservedSession;
 }
 
-/** A ledger whose last good declaration has been superseded. */
-export interface DeclarationUpdate {
+/** A ledger that says what is no longer so. */
+export interface LedgerUpdate {
   readonly session: string;
-  readonly declaration: LedgerDeclaration;
+  readonly change: Partial<Pick<Ledger, "declaration" | "endedBy">>;
 }
 
 /** One agent of this host (or another's), with what was found and what will be done. */
@@ -116,7 +116,7 @@ export interface Decision {
   /** In launch order: supervisors before their reports, main tasks before the others. */
   readonly launches: readonly LaunchAction[];
   readonly nudges: readonly ObservedSession[];
-  readonly updates: readonly DeclarationUpdate[];
+  readonly updates: readonly LedgerUpdate[];
   readonly problems: readonly Problem[];
   /** Bus ids of agents that lack the sidecar's program. */
   readonly withoutSidecar: readonly string[];

@@ -1,7 +1,7 @@
 /** Read-change-write of one record or one ledger, under its lock, with what is not understood kept. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
+import { ConvoyError, messageOf } from "../errors.ts";
 import type { Ledger } from "../ledger.ts";
 import { formatLedger } from "../ledger-codec.ts";
 import { formatRecord } from "../record.ts";
@@ -11,7 +11,7 @@ import { systemClock } from "../system/clock.ts";
 import { type Effect, effect } from "../system/effects.ts";
 import { withLockFile } from "../system/lock-file.ts";
 import { sessionPaths } from "../system/paths.ts";
-import { type FileReading, readLedgerFile, readRecordFile } from "./files.ts";
+import { type FileReading, readLedgerFile, readRecordFile, readText } from "./files.ts";
 
 /** A writer that takes no lock (pty 0.10's `tag`) may come between; each time the change is made anew. */
 const MAX_ATTEMPTS = 20;
@@ -31,7 +31,8 @@ export async function changeRecord(
   await withLockFile(paths.lock, () =>
     rewrite(paths.record, "record-write", () => {
       const file = usableOrTorn(readRecordFile(paths.record), paths.record);
-      const next = change(file.parsed?.record ?? null);
+      // A copy: a change made in place must still differ from what was read.
+      const next = change(structuredClone(file.parsed?.record ?? null));
       return next === null ? null : formatRecord(next, file.parsed);
     }),
   );
@@ -48,7 +49,7 @@ export async function changeLedger(
   await withLockFile(paths.ledgerLock, () =>
     rewrite(paths.ledger, "ledger-write", () => {
       const file = usableOrTorn(readLedgerFile(paths.ledger), paths.ledger);
-      const next = change(file.parsed?.ledger ?? null);
+      const next = change(structuredClone(file.parsed?.ledger ?? null));
       return next === null ? null : formatLedger(next, file.parsed);
     }),
   );
@@ -104,10 +105,7 @@ function write(path: string, text: string, before: string | null): boolean {
 }
 
 function content(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return null;
-    throw new ConvoyError("failed", `cannot read ${path}: ${messageOf(error)}`);
-  }
+  const file = readText(path);
+  if (file.state === "unreadable") throw new ConvoyError("failed", `${path} ${file.message}`);
+  return file.state === "read" ? file.text : null;
 }

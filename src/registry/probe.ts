@@ -1,5 +1,4 @@
 /** Asks a session's socket who is there: one STATUS request of the socket protocol, bounded in time. */
-import { connect } from "node:net";
 import { errnoOf } from "../errors.ts";
 import { parseJsonObject } from "../json-members.ts";
 import type { SocketAnswer } from "../liveness.ts";
@@ -17,24 +16,35 @@ export const PROBE_TIMEOUT_MS = 1_000;
  */
 export function probeSocket(path: string, name: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<SocketAnswer> {
   return new Promise((resolve) => {
-    const socket = connect(path);
     let received: Buffer = Buffer.alloc(0);
+    let connection: { terminate(): void } | null = null;
+    let answered = false;
     const finish = (answer: SocketAnswer) => {
+      answered = true;
       clearTimeout(timer);
-      socket.destroy();
       resolve(answer);
+      connection?.terminate();
     };
     const timer = setTimeout(() => finish({ state: "silent" }), timeoutMs);
-    socket.on("connect", () => socket.write(Buffer.from([STATUS, 0, 0, 0, 0])));
-    socket.on("data", (bytes: Buffer) => {
-      received = received.length === 0 ? bytes : Buffer.concat([received, bytes]);
-      const scanned = takeStatus(received);
-      received = scanned.rest;
-      if (scanned.status !== null) finish(classifyStatus(scanned.status, name));
-      else if (scanned.foreign) finish({ state: "silent" });
+    const connected = Bun.connect({
+      unix: path,
+      socket: {
+        open(socket) {
+          connection = socket;
+          if (answered) socket.terminate();
+          else socket.write(new Uint8Array([STATUS, 0, 0, 0, 0]));
+        },
+        data(_, bytes) {
+          received = Buffer.concat([received, bytes]);
+          const scanned = takeStatus(received);
+          received = scanned.rest;
+          if (scanned.status !== null) finish(classifyStatus(scanned.status, name));
+          else if (scanned.foreign) finish({ state: "silent" });
+        },
+        close: () => finish({ state: "silent" }),
+      },
     });
-    socket.on("error", (error) => finish({ state: isAbsence(error) ? "absent" : "silent" }));
-    socket.on("close", () => finish({ state: "silent" }));
+    connected.catch((error: unknown) => finish({ state: isAbsence(error) ? "absent" : "silent" }));
   });
 }
 

@@ -1,8 +1,5 @@
 /** One reading of the registry folder: every session, with what the files, the processes and the sockets say. */
-import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
-import { isSessionName } from "../identity.ts";
 import type { ParsedLedger } from "../ledger-codec.ts";
 import {
   type Found,
@@ -17,14 +14,18 @@ import { sessionPaths } from "../system/paths.ts";
 import { bootTimeMs, identify, type ProcessTable, processTable } from "../system/processes.ts";
 import { findBusId } from "./bus-id.ts";
 import { type FileReading, readLedgerFile, readPidFile, readRecordFile } from "./files.ts";
+import {
+  isSocket,
+  LEDGERS,
+  listFolder,
+  RECORD_SUFFIX,
+  type RegistryProblem,
+  sessionNames,
+  socketNames,
+  statOf,
+} from "./folder.ts";
 import { probeSocket } from "./probe.ts";
 import { createStrayFinder, type StraySearch } from "./strays.ts";
-
-export interface RegistryProblem {
-  /** Relative to the registry folder. */
-  readonly file: string;
-  readonly message: string;
-}
 
 export interface RegistryContent {
   /** Sorted by name. */
@@ -35,12 +36,13 @@ export interface RegistryContent {
 interface Reading {
   readonly registry: string;
   readonly table: ProcessTable;
+  readonly ownLock: boolean;
   readonly findStrays: (search: StraySearch) => Strays;
   readonly problems: RegistryProblem[];
+  /** File names of the sockets (or links) in the folder; null when it was not listed. */
+  readonly sockets: ReadonlySet<string> | null;
 }
 
-const RECORD_SUFFIX = ".json";
-const LEDGERS = ".convoy/sessions";
 /** A ledger that its launcher completes while we look is read again at most this often. */
 const MAX_REREADS = 3;
 /** How far the wall clock may have been set between a boot and a write for the two still to be compared. */
@@ -54,46 +56,29 @@ export async function readRegistry(
   registry: string,
   table: ProcessTable = processTable,
 ): Promise<RegistryContent> {
-  const reading = startReading(registry, table);
-  const names = new Set(listNames(registry, "", reading.problems));
-  for (const name of listNames(registry, LEDGERS, reading.problems)) names.add(name);
+  const problems: RegistryProblem[] = [];
+  const entries = listFolder(registry);
+  const names = new Set(sessionNames("", entries, problems));
+  for (const name of sessionNames(LEDGERS, listFolder(join(registry, LEDGERS)), problems)) names.add(name);
+  const reading = { ...startReading(registry, table), problems, sockets: socketNames(registry, entries) };
   const observed = await Promise.all([...names].sort().map((name) => observe(reading, name)));
   return { sessions: observed.filter((session) => session !== null), problems: reading.problems };
 }
 
-/** One session as `readRegistry` would show it; null when there is none of that name. */
+/**
+ * One session as `readRegistry` would show it; null when there is none of that name. `ownLock`: the caller holds the
+ * session's launch lock, so that a launch cut short is not taken for one that is under way.
+ */
 export function readSession(
   registry: string,
   name: string,
-  table: ProcessTable = processTable,
+  options: { readonly ownLock?: boolean; readonly table?: ProcessTable } = {},
 ): Promise<ObservedSession | null> {
-  return observe(startReading(registry, table), name);
+  return observe(startReading(registry, options.table ?? processTable, options.ownLock), name);
 }
 
-function startReading(registry: string, table: ProcessTable): Reading {
-  return { registry, table, findStrays: createStrayFinder(table), problems: [] };
-}
-
-function listNames(registry: string, folder: string, problems: RegistryProblem[]): string[] {
-  const names: string[] = [];
-  for (const entry of listFolder(join(registry, folder))) {
-    if (!entry.name.endsWith(RECORD_SUFFIX)) continue;
-    const name = entry.name.slice(0, -RECORD_SUFFIX.length);
-    const file = join(folder, entry.name);
-    if (!isSessionName(name)) problems.push({ file, message: "is not named as a session's file; skipped" });
-    else if (entry.isDirectory()) problems.push({ file, message: "is a directory; skipped" });
-    else names.push(name);
-  }
-  return names;
-}
-
-function listFolder(path: string): Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true });
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw new ConvoyError("failed", `cannot list ${path}: ${messageOf(error)}`);
-  }
+function startReading(registry: string, table: ProcessTable, ownLock = false): Reading {
+  return { registry, table, ownLock, findStrays: createStrayFinder(table), problems: [], sockets: null };
 }
 
 async function observe(reading: Reading, name: string, rereads = 0): Promise<ObservedSession | null> {
@@ -105,7 +90,7 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
     record: found(record, record.parsed?.record),
     ledger: found(ledger, ledger.parsed?.ledger),
     pidFile: readPidFile(paths.pid),
-    socketFile: statOf(paths.socket)?.isSocket() ?? false,
+    socketFile: reading.sockets?.has(`${name}.sock`) ?? isSocket(paths.socket),
     ...identifications(ledger, paths.ledger, reading.table),
   };
   const foreign = record.state === "unusable" && ledger.state === "missing";
@@ -126,8 +111,8 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
     ...known,
     socket,
     strays,
-    namedHost: namedHost(known, reading.table),
-    launching: strays.state !== "not-searched" && isLockHeld(paths.launchLock),
+    namedHost: known.host === "ours" || known.child === "ours" ? "none" : namedHost(known, reading.table),
+    launching: strays.state !== "not-searched" && !reading.ownLock && isLockHeld(paths.launchLock),
     agent: findBusId(
       ledger.parsed?.ledger ?? null,
       record.parsed?.record ?? null,
@@ -166,16 +151,6 @@ function isOlderThanBoot(path: string): boolean {
   const writtenMs = statOf(path)?.mtimeMs;
   const booted = bootTimeMs();
   return writtenMs !== undefined && booted !== null && writtenMs < booted - BOOT_SLACK_MS;
-}
-
-/** Undefined when it is not there or may not be looked at. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if (errnoOf(error) !== null) return undefined;
-    throw error;
-  }
 }
 
 /** A socket is asked only where the ledger's identities leave the session open, or another program may run it. */

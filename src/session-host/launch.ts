@@ -2,7 +2,6 @@
  * Starts session hosts. The intention is written before the act, under the session's launch lock, so that a crash in
  * between leaves a record without a process, never a process without a record.
  */
-import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { ConvoyError, messageOf } from "../errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../identity.ts";
@@ -95,7 +94,7 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
   const look = await options.lastLook(spec.name);
   if (look !== "dead") return { result: "refused", reason: look };
   await nextTurn();
-  const launchId = randomUUID();
+  const launchId = crypto.randomUUID();
   const launchedAt = new Date().toISOString();
   await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   await files.changeLedger(spec.name, (before) =>

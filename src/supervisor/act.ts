@@ -1,16 +1,14 @@
 /** Carries a decision out: what is owed first (deaths, parks, heals), then teardowns, trust, launches. */
 import { messageOf } from "../errors.ts";
-import type { EventBody, TrustFileReport } from "../events.ts";
+import type { TrustFileReport } from "../events.ts";
 import type { LaunchOutcome, Outcomes } from "../settle.ts";
 import { deathEvent, flappingEvent } from "../settle.ts";
 import type { Decision, TeardownAction, World } from "../world.ts";
-import { launchAll } from "./launch.ts";
+import { launchAll, type Stopping } from "./launch.ts";
 import { isUnder } from "./observe.ts";
 import type { PassPorts, PassSettings } from "./ports.ts";
+import { type Say, sayer } from "./say.ts";
 import { trustRequests } from "./trust-batch.ts";
-
-/** Whether a pass should stop starting things: the supervisor is on its way out. */
-export type Stopping = () => boolean;
 
 export async function act(
   ports: PassPorts,
@@ -20,7 +18,7 @@ export async function act(
   stopping: Stopping,
 ): Promise<Outcomes> {
   const say = sayer(ports);
-  await updateDeclarations(ports, decision);
+  await updateLedgers(ports, decision);
   await tellDeaths(ports, decision, say);
   await park(ports, decision, say);
   for (const session of decision.nudges) await ports.launcher.nudge(session);
@@ -38,16 +36,9 @@ export async function act(
   return { launches, tornDown: torn.stopped, teardownFailed: torn.failed, trust };
 }
 
-export type Say = (event: EventBody) => void;
-
-/** Stamps an event with the time it is said. */
-export function sayer(ports: Pick<PassPorts, "events" | "clock">): Say {
-  return (event) => ports.events.emit({ ts: ports.clock.now().toISOString(), ...event });
-}
-
-async function updateDeclarations({ registry }: PassPorts, { updates }: Decision): Promise<void> {
-  for (const { session, declaration } of updates)
-    await registry.changeLedger(session, (ledger) => ledger && { ...ledger, declaration });
+async function updateLedgers({ registry }: PassPorts, { updates }: Decision): Promise<void> {
+  for (const { session, change } of updates)
+    await registry.changeLedger(session, (ledger) => ledger && { ...ledger, ...change });
 }
 
 /** Said, then marked as said: a crash in between says it twice rather than never. */

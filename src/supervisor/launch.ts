@@ -3,8 +3,11 @@ import { messageOf } from "../errors.ts";
 import type { LaunchOutcome, Outcomes } from "../settle.ts";
 import { type Cap, settleLaunch } from "../settle.ts";
 import type { LaunchAction } from "../world.ts";
-import { type Stopping, sayer } from "./act.ts";
 import type { PassPorts, PassSettings } from "./ports.ts";
+import { sayer } from "./say.ts";
+
+/** Whether a pass should stop starting things: the supervisor is on its way out. */
+export type Stopping = () => boolean;
 
 /** How long a launch lets the one it comes after take: order, not a barrier. */
 const ORDER_WAIT_MS = 1_000;

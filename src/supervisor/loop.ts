@@ -2,13 +2,14 @@
  * The loop: pass after pass, woken by the catalog, the registry, a death or the timer. A wake that arrives during a
  * pass is remembered as "again", never queued. Nothing kept here changes a decision.
  */
+import { messageOf } from "../errors.ts";
 import type { EventBody } from "../events.ts";
 import type { ObservedSession } from "../session.ts";
 import type { Trigger } from "../world.ts";
-import { type Say, sayer } from "./act.ts";
 import { type PassResult, pass } from "./pass.ts";
 import type { DeathWatchPort, PassPorts, PassSettings } from "./ports.ts";
 import { nothingSaid } from "./said.ts";
+import { type Say, sayer } from "./say.ts";
 
 /** A folder's changes, as hints: the timer is the truth. `degraded` tells that no hints come any more. */
 export interface Watcher {
@@ -52,9 +53,11 @@ export async function supervise(
   say({ type: "up", network: network.root, host, pid, version });
   const watchers = startWatchers(ports, wakes, say);
   const said = nothingSaid();
+  const failure = sayWhenNew(say);
   try {
     for (let trigger: Trigger = "timer"; !stopping; trigger = await wakes.next(GATHER_MS)) {
-      const last = await pass(ports, settings, trigger, said, () => stopping);
+      const last = await tryPass(() => pass(ports, settings, trigger, said, () => stopping), failure);
+      if (last === null) continue;
       watchDeaths(ports, wakes, last);
       wakes.lookAgainIn(lookAgainMs(last, watchers.blind()));
     }
@@ -64,6 +67,27 @@ export async function supervise(
     ports.deaths.close();
   }
   say({ type: "detach", kept: countKept(await ports.registry.read().then((reading) => reading.sessions)) });
+}
+
+/** A pass that cannot read or write something ends nothing, the supervisor least of all: the timer tries again. */
+async function tryPass(run: () => Promise<PassResult>, failure: (message: string | null) => void) {
+  try {
+    const result = await run();
+    failure(null);
+    return result;
+  } catch (error) {
+    failure(messageOf(error));
+    return null;
+  }
+}
+
+function sayWhenNew(say: Say): (message: string | null) => void {
+  let last: string | null = null;
+  return (message) => {
+    if (message !== null && message !== last)
+      say({ type: "warning", message: `this pass failed: ${message}` });
+    last = message;
+  };
 }
 
 function countKept(sessions: readonly ObservedSession[]): number {

@@ -3,10 +3,12 @@ import { decide } from "../decide.ts";
 import { planDocument } from "../plan-document.ts";
 import { type Settlement, settle } from "../settle.ts";
 import type { Decision, Trigger, World } from "../world.ts";
-import { act, type Stopping, sayer } from "./act.ts";
+import { act } from "./act.ts";
+import type { Stopping } from "./launch.ts";
 import { observe } from "./observe.ts";
 import type { PassPorts, PassSettings } from "./ports.ts";
 import { runKey, type Said, sayDecision } from "./said.ts";
+import { sayer } from "./say.ts";
 
 export interface PassResult extends Settlement {
   readonly world: World;

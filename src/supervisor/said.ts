@@ -1,7 +1,7 @@
 /** What one supervisor process has said already: output only, no decision depends on it. */
 import type { PlanDocument } from "../events.ts";
 import type { Decision, World } from "../world.ts";
-import type { Say } from "./act.ts";
+import type { Say } from "./say.ts";
 
 export interface Said {
   plan: string | null;

@@ -3,12 +3,13 @@
  * process is dead. Held only around one read-change-write or one launch. Locks of convoy's own may name the
  * holder's birth and boot too, so that a recycled pid does not keep them.
  */
-import { randomBytes } from "node:crypto";
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "./clock.ts";
 import { identify, identityOf, processTable, startTimeMs } from "./processes.ts";
+import { randomName } from "./random-name.ts";
+import { removeFile } from "./remove-file.ts";
 
 const WAIT_MS = 2_000;
 const POLL_MS = 5;
@@ -76,7 +77,7 @@ export function isLockHeld(path: string): boolean {
 }
 
 function linkLock(path: string, options: LockOptions): (() => void) | null {
-  const own = `${path}.tmp.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const own = `${path}.tmp.${process.pid}.${randomName()}`;
   try {
     writeFileSync(own, lockText(options.identity === true), { flag: "wx", mode: 0o600 });
     linkSync(own, path);
@@ -86,7 +87,7 @@ function linkLock(path: string, options: LockOptions): (() => void) | null {
     if (errnoOf(error) === "EEXIST") return null;
     throw new ConvoyError("failed", `cannot lock ${path}: ${lockFault(error)}`);
   } finally {
-    rmSync(own, { force: true });
+    removeFile(own);
   }
 }
 
@@ -109,7 +110,7 @@ function lockText(withIdentity: boolean): string {
 
 function releaseOwn(path: string, inode: number): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.ino === inode) rmSync(path, { force: true });
+  if (found?.ino === inode) removeFile(path);
 }
 
 /** The holder as the lock names it: `start` and `boot` null in a plain one. Null when there is no pid to read. */
@@ -154,7 +155,7 @@ function breakStale(path: string): boolean {
   if (breaker === null) return removeDeadBreaker(`${path}.break.tmp`);
   try {
     if (isLockHeld(path)) return false;
-    rmSync(path, { force: true });
+    removeFile(path);
     return true;
   } finally {
     breaker();
@@ -165,7 +166,7 @@ function breakStale(path: string): boolean {
 function removeDeadBreaker(path: string): false {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && Date.now() - found.mtimeMs > EMPTY_STALE_MS && isStale(path, found.mtimeMs)) {
-    rmSync(path, { force: true });
+    removeFile(path);
   }
   return false;
 }

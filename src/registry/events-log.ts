@@ -1,0 +1,103 @@
+/** The network's own log, `.convoy/events.jsonl`: appended by several processes, rotated at 10 MB, three kept. */
+import { appendFileSync, closeSync, fstatSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
+import type { ConvoyEvent } from "../events.ts";
+import { parseJsonObject } from "../json-members.ts";
+import { effect } from "../system/effects.ts";
+import { tryLockFile } from "../system/lock-file.ts";
+import { ensureFolder } from "./changes.ts";
+import { readText } from "./files.ts";
+
+export const ROTATE_BYTES = 10 * 1024 * 1024;
+const KEPT = 3;
+
+/**
+ * Appends events as lines, all in one write, to the log at `path`. Past `rotateBytes` the log becomes `<path>.1`, and
+ * the older ones move on; a line written meanwhile by another process lands in one of them. Throws a `ConvoyError`.
+ */
+export function appendEvents(path: string, events: readonly ConvoyEvent[], rotateBytes = ROTATE_BYTES): void {
+  if (events.length === 0) return;
+  ensureFolder(dirname(path));
+  try {
+    if (sizeOf(path) >= rotateBytes) rotate(path, rotateBytes);
+    const lines = events.map((event) => `${JSON.stringify(event)}\n`).join("");
+    // A writer that was killed half-way left a line without its end; ours must not be glued to it.
+    appendFileSync(path, endsMidLine(path) ? `\n${lines}` : lines, { mode: 0o600 });
+  } catch (error) {
+    if (error instanceof ConvoyError) throw error;
+    throw new ConvoyError("failed", `cannot write ${path}: ${messageOf(error)}`);
+  }
+  effect("event-write");
+}
+
+/** Left to the next append when another process rotates right now. */
+function rotate(path: string, rotateBytes: number): void {
+  const release = tryLockFile(`${path}.lock`);
+  if (release === null) return;
+  try {
+    if (sizeOf(path) < rotateBytes) return;
+    for (let age = KEPT - 1; age >= 1; age -= 1) moveIfThere(`${path}.${age}`, `${path}.${age + 1}`);
+    moveIfThere(path, `${path}.1`);
+  } finally {
+    release();
+  }
+}
+
+function moveIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function endsMidLine(path: string): boolean {
+  if (sizeOf(path) === 0) return false;
+  const descriptor = openSync(path, "r");
+  try {
+    const last = Buffer.alloc(1);
+    readSync(descriptor, last, 0, 1, Math.max(0, fstatSync(descriptor).size - 1));
+    return last.toString() !== "\n";
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export interface EventLog {
+  /** Oldest first. */
+  readonly events: readonly ConvoyEvent[];
+  /** Lines that are no events: torn by a kill, or not ours. */
+  readonly skipped: number;
+}
+
+/** Every event that is kept, over the rotated logs too. A missing log is empty; throws when one cannot be read. */
+export function readEventLog(path: string): EventLog {
+  const events: ConvoyEvent[] = [];
+  let skipped = 0;
+  for (const file of [...Array.from({ length: KEPT }, (_, index) => `${path}.${KEPT - index}`), path]) {
+    const text = readText(file);
+    if (text.state === "missing") continue;
+    if (text.state === "unreadable") throw new ConvoyError("failed", `${file} ${text.message}`);
+    for (const line of text.text.split("\n")) {
+      if (line === "") continue;
+      const event = parseEventLine(line);
+      if (event === null) skipped += 1;
+      else events.push(event);
+    }
+  }
+  return { events, skipped };
+}
+
+/** One line of the log; null when it is no event. */
+export function parseEventLine(line: string): ConvoyEvent | null {
+  const parsed = parseJsonObject(line);
+  if ("problem" in parsed) return null;
+  const { ts, type } = parsed.object;
+  if (typeof ts !== "string" || typeof type !== "string") return null;
+  return parsed.object as unknown as ConvoyEvent;
+}
