@@ -1,7 +1,10 @@
 /** What one reading of a catalog folder gives, good and bad together. */
 import type { CatalogEntry, Problem } from "./declaration.ts";
 
-/** One file that is, or claims to be, a declaration. */
+/**
+ * One file of the catalog that may be a declaration. One that is empty, or some other document, has no entry, claims
+ * no identity and comes without a problem: only who knows its last good version can tell that it lost something.
+ */
 export interface CatalogFile {
   /** Relative to the catalog, `/` between its parts. */
   readonly path: string;

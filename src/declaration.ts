@@ -4,8 +4,10 @@ export const ROLES = ["chief-of-staff", "supervisor", "worker", "technical-manag
 export type Role = (typeof ROLES)[number];
 export const HARNESS_NAMES = ["claude", "codex", "opencode", "pi"] as const;
 export type HarnessName = (typeof HARNESS_NAMES)[number];
-export type Strategy = "permanent" | "batch";
-export type Transport = "ding" | "mcp";
+export const STRATEGIES = ["permanent", "batch"] as const;
+export type Strategy = (typeof STRATEGIES)[number];
+export const TRANSPORTS = ["ding", "mcp"] as const;
+export type Transport = (typeof TRANSPORTS)[number];
 
 /** One explicit `[pty.<name>]` task. */
 export interface Task {

@@ -18,7 +18,8 @@ export const MAX_SOCKET_PATH_BYTES = 103;
 
 /** First label of a host name, lower case. `Box.example.com` is `box`. */
 export function shortHost(name: string): string {
-  return (name.split(".", 1)[0] ?? "").toLowerCase();
+  const dot = name.indexOf(".");
+  return (dot < 0 ? name : name.slice(0, dot)).toLowerCase();
 }
 
 /** What is wrong with an identity, or null when it may be one. */

@@ -1,34 +1,40 @@
-import { describe, expect, test } from "bun:test";
-import { networkRoot } from "./network-name.ts";
+import { expect, test } from "bun:test";
+import { type NetworkQuestion, resolveNetwork } from "./network-name.ts";
 
-const HERE = { cwd: "/work/here", home: "/home/u" };
+const HOME = "/home/u";
+const ask = (explicit: string | null, env: NetworkQuestion["env"] = {}) =>
+  resolveNetwork({ explicit, env, home: HOME, cwd: "/work" });
 
-describe("networkRoot", () => {
-  test.each<[string | null, Record<string, string>, string]>([
-    ["ops", {}, "/home/u/.local/state/convoy/ops"],
-    ["ops", { XDG_STATE_HOME: "/x" }, "/x/convoy/ops"],
-    ["ops", { XDG_STATE_HOME: "not/absolute" }, "/home/u/.local/state/convoy/ops"],
-    ["v1.2_a-b", { CONVOY_NETWORK: "/n", ST_ROOT: "/m" }, "/home/u/.local/state/convoy/v1.2_a-b"],
-    ["./ops", {}, "/work/here/ops"],
-    ["../ops/", {}, "/work/ops"],
-    [".", {}, "/work/here"],
-    ["a/b", {}, "/work/here/a/b"],
-    ["/n/", {}, "/n"],
-    ["~", {}, "/home/u"],
-    ["~/nets/one", {}, "/home/u/nets/one"],
-    [null, { CONVOY_NETWORK: "/n", ST_ROOT: "/m/smalltalk" }, "/n"],
-    [null, { CONVOY_NETWORK: "ops" }, "/work/here/ops"],
-    [null, { CONVOY_NETWORK: "", ST_ROOT: "/m/smalltalk" }, "/m"],
-    [null, { ST_ROOT: "/m/smalltalk/" }, "/m"],
-    [null, { ST_ROOT: "/m/other" }, "/m/other"],
-    [null, { ST_ROOT: "" }, "/home/u/.local/state/convoy/default"],
-    [null, {}, "/home/u/.local/state/convoy/default"],
-    [null, { XDG_STATE_HOME: "/x" }, "/x/convoy/default"],
-  ])("%p with %p is %s", (explicit, env, root) => {
-    expect(networkRoot({ explicit, env, ...HERE })).toBe(root);
-  });
+test.each([
+  [null, {}, "/home/u/.local/state/convoy/default", "default"],
+  ["work", {}, "/home/u/.local/state/convoy/work", "argument"],
+  ["a.b_c-d", { XDG_STATE_HOME: "/s" }, "/s/convoy/a.b_c-d", "argument"],
+  ["work", { XDG_STATE_HOME: "relative" }, "/home/u/.local/state/convoy/work", "argument"],
+  ["./n", {}, "/work/n", "argument"],
+  ["n/", {}, "/work/n", "argument"],
+  [".", {}, "/work", "argument"],
+  ["..", {}, "/", "argument"],
+  ["/n//x/", {}, "/n/x", "argument"],
+  ["~", {}, "/home/u", "argument"],
+  ["~/n", {}, "/home/u/n", "argument"],
+  ["work", { CONVOY_NETWORK: "/n", ST_ROOT: "/m/smalltalk" }, "/home/u/.local/state/convoy/work", "argument"],
+  [null, { CONVOY_NETWORK: "/n", ST_ROOT: "/m/smalltalk" }, "/n", "CONVOY_NETWORK"],
+  [null, { CONVOY_NETWORK: "name" }, "/work/name", "CONVOY_NETWORK"],
+  [null, { CONVOY_NETWORK: "", ST_ROOT: "/m/smalltalk" }, "/m", "ST_ROOT"],
+  [null, { ST_ROOT: "/m/smalltalk/" }, "/m", "ST_ROOT"],
+  [null, { ST_ROOT: "/m/bus" }, "/m/bus", "ST_ROOT"],
+  [null, { CONVOY_NETWORK: "", ST_ROOT: "" }, "/home/u/.local/state/convoy/default", "default"],
+] as const)("%p with %p is %s", (explicit, env, root, source) => {
+  expect(ask(explicit, env)).toEqual({ root, source, written: explicit });
+});
 
-  test.each(["", "-x", "two words", "_x"])("%p is wrong usage", (explicit) => {
-    expect(() => networkRoot({ explicit, env: {}, ...HERE })).toThrow(`"${explicit}" is not a network`);
-  });
+test.each([
+  ["a b", {}, /"a b" is not a network/],
+  ["-x", {}, /"-x" is not a network/],
+  ["_x", {}, /"_x" is not a network/],
+  ["", {}, /"" is not a network/],
+  ["~root/n", {}, /"~root\/n": another user's home/],
+  [null, { CONVOY_NETWORK: "~root" }, /CONVOY_NETWORK="~root": another user's home/],
+] as const)("%p with %p is a problem", (explicit, env, problem) => {
+  expect(ask(explicit, env)).toEqual({ problem: expect.stringMatching(problem) });
 });

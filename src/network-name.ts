@@ -1,54 +1,67 @@
-/** Which network a command is about: one order everywhere (formats: docs/disk-layout.md). */
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { ConvoyError } from "./errors.ts";
+/** Which network a command means: a folder, from an argument, the environment or the default name (docs/disk-layout.md). */
+import { basename, dirname, join, resolve } from "node:path";
 
 export const DEFAULT_NETWORK = "default";
-const NETWORK_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+export type NetworkSource = "argument" | "CONVOY_NETWORK" | "ST_ROOT" | "default";
+
+export interface Network {
+  /** Absolute, without a trailing slash, links not resolved. */
+  readonly root: string;
+  readonly source: NetworkSource;
+  /** The argument as it was typed; null when the network came from elsewhere. */
+  readonly written: string | null;
+}
 
 export interface NetworkQuestion {
-  /** The positional argument or `--network`; null when neither was given. A name or a path. */
+  /** A name or a path, as `[network]` or `--network` gave it; null when neither did. */
   readonly explicit: string | null;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
-  readonly cwd: string;
-  /** Home directory, absolute. */
+  /** Home folder, absolute. */
   readonly home: string;
+  /** Current folder, absolute: where relative paths start. */
+  readonly cwd: string;
 }
 
 /**
- * The network's directory, absolute: what was given, else `CONVOY_NETWORK` (a directory), else `ST_ROOT` (the bus: its
- * parent when its last segment is `smalltalk`), else the network named `default`. Empty variables count as absent.
- * Throws a `ConvoyError` "usage" when what was given is neither a name nor a path.
+ * The network that is meant: the argument; then `CONVOY_NETWORK`; then `ST_ROOT`; then the default name.
+ * An empty variable counts as unset. Whether the folder exists is not asked. `problem` is text for a person.
  */
-export function networkRoot(question: NetworkQuestion): string {
+export function resolveNetwork(question: NetworkQuestion): Network | { readonly problem: string } {
   const { explicit, env } = question;
-  if (explicit !== null) return explicitRoot(explicit, question);
-  if (env.CONVOY_NETWORK) return absolute(env.CONVOY_NETWORK, question);
+  if (explicit !== null) return fromArgument(explicit, question);
+  if (env.CONVOY_NETWORK) return fromPath(env.CONVOY_NETWORK, "CONVOY_NETWORK", question);
   if (env.ST_ROOT) {
-    const bus = absolute(env.ST_ROOT, question);
-    return basename(bus) === "smalltalk" ? dirname(bus) : bus;
+    const bus = fromPath(env.ST_ROOT, "ST_ROOT", question);
+    if ("problem" in bus || basename(bus.root) !== "smalltalk") return bus;
+    return { ...bus, root: dirname(bus.root) };
   }
-  return namedRoot(DEFAULT_NETWORK, question);
+  return { root: namedNetwork(DEFAULT_NETWORK, question), source: "default", written: null };
 }
 
-function explicitRoot(given: string, question: NetworkQuestion): string {
-  if (NETWORK_NAME.test(given)) return namedRoot(given, question);
-  if (given.includes("/") || given.startsWith("~") || given.startsWith(".")) return absolute(given, question);
-  throw new ConvoyError(
-    "usage",
-    `"${given}" is not a network: a name has letters, digits, ".", "_" and "-" and starts with a letter or digit`,
-    `for a directory of that name type ./${given}`,
-  );
+function fromArgument(value: string, question: NetworkQuestion): Network | { problem: string } {
+  if (value.includes("/") || /^[~.]/.test(value)) return fromPath(value, "argument", question);
+  if (NAME.test(value)) return { root: namedNetwork(value, question), source: "argument", written: value };
+  return {
+    problem: `"${value}" is not a network: a name (letters, digits, ".", "_", "-", starting with a letter or digit) or a path with a "/"`,
+  };
 }
 
-/** Where the network called `name` lives. A relative XDG_STATE_HOME is ignored, as its specification says. */
-function namedRoot(name: string, { env, home }: NetworkQuestion): string {
+function fromPath(
+  value: string,
+  source: NetworkSource,
+  { home, cwd }: NetworkQuestion,
+): Network | { problem: string } {
+  const origin = source === "argument" ? `"${value}"` : `${source}="${value}"`;
+  if (/^~[^/]/.test(value))
+    return { problem: `${origin}: another user's home is not looked up; write the whole path` };
+  const path = value.startsWith("~") ? join(home, value.slice(1)) : value;
+  return { root: resolve(cwd, path), source, written: source === "argument" ? value : null };
+}
+
+/** The folder of the network called `name`; a relative `XDG_STATE_HOME` is ignored, as its specification says. */
+function namedNetwork(name: string, { env, home }: NetworkQuestion): string {
   const state = env.XDG_STATE_HOME;
-  const base = state !== undefined && isAbsolute(state) ? state : join(home, ".local", "state");
-  return join(base, "convoy", name);
-}
-
-function absolute(path: string, { cwd, home }: NetworkQuestion): string {
-  if (path === "~" || path.startsWith("~/")) return resolve(home, path.slice(2));
-  return resolve(cwd, path);
+  return join(state?.startsWith("/") ? state : join(home, ".local", "state"), "convoy", name);
 }

@@ -8,7 +8,7 @@ import { appendEvents, readEventLog } from "./events-log.ts";
 afterEach(cleanUp);
 
 describe("the events log", () => {
-  const event = (n: number): ConvoyEvent => ({ ts: "2026-11-30T10:00:00.000Z", type: "launch", n });
+  const event = (n: number): ConvoyEvent => ({ ts: "2026-11-30T10:00:00.000Z", type: "detach", kept: n });
 
   test("is read as it was written, over lines that are torn or not ours", () => {
     const { events: path } = freshNetwork();
@@ -30,7 +30,9 @@ describe("the events log", () => {
       "events.jsonl.2",
       "events.jsonl.3",
     ]);
-    expect(readEventLog(path).events.map(({ n }) => n)).toEqual([3, 4, 5, 6, 7, 8, 9]);
+    expect(readEventLog(path).events.map((found) => found.type === "detach" && found.kept)).toEqual([
+      3, 4, 5, 6, 7, 8, 9,
+    ]);
   });
 
   test("loses no line between processes that append and rotate together", async () => {

@@ -98,5 +98,6 @@ export function parseEventLine(line: string): ConvoyEvent | null {
   const parsed = parseJsonObject(line);
   if ("problem" in parsed) return null;
   const { ts, type } = parsed.object;
-  return typeof ts === "string" && typeof type === "string" ? { ...parsed.object, ts, type } : null;
+  if (typeof ts !== "string" || typeof type !== "string") return null;
+  return parsed.object as unknown as ConvoyEvent;
 }

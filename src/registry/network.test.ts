@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { cleanUp, freshFolder } from "../../test/fakes/network.ts";
 import { networkPaths } from "../system/paths.ts";
-import { createNetwork, inspectNetwork, requireNetwork, resolveNetwork } from "./network.ts";
+import { createNetwork, inspectNetwork } from "./network.ts";
 
 afterEach(cleanUp);
 
@@ -11,7 +11,6 @@ describe("a network's folders", () => {
   test("are made once, the registry for this user alone, and found again", () => {
     const paths = networkPaths(join(freshFolder(), "net"));
     expect(inspectNetwork(paths)).toEqual({ root: false, catalog: false, ledgers: false });
-    expect(() => requireNetwork(paths)).toThrow(`there is no network at ${paths.root}`);
     expect(createNetwork(paths)).toEqual([paths.catalog, paths.smalltalk, paths.pty, paths.worktrees]);
     expect(readdirSync(paths.root).sort()).toEqual(["catalog", "pty", "smalltalk", "worktrees"]);
     expect(statSync(paths.pty).mode & 0o777).toBe(0o700);
@@ -23,19 +22,13 @@ describe("a network's folders", () => {
     writeFileSync(join(paths.ledgers, "box.a.json"), "{}");
     rmSync(paths.catalog, { recursive: true });
     expect(inspectNetwork(paths)).toEqual({ root: true, catalog: false, ledgers: true });
-    requireNetwork(paths);
   });
 
   test("a file in the way is named", () => {
     const paths = networkPaths(freshFolder());
     writeFileSync(paths.catalog, "");
-    expect(() => createNetwork(paths)).toThrow(`${paths.catalog} is in the way: it is not a directory`);
+    expect(() => createNetwork(paths)).toThrow(`${paths.catalog} cannot be a folder: a file is in the way`);
     const below = networkPaths(join(paths.catalog, "net"));
     expect(() => createNetwork(below)).toThrow(`cannot create ${below.root}: `);
-  });
-
-  test("resolveNetwork gives every place of the network that was asked for", () => {
-    const question = { explicit: "/n", env: {}, cwd: "/", home: "/home/u" };
-    expect(resolveNetwork(question)).toEqual(networkPaths("/n"));
   });
 });

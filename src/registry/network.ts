@@ -1,16 +1,10 @@
-/** A network's folders: which one, whether it is there, and making it. */
+/** A network's folders: what of them is there, and making them. */
 import { chmodSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
-import { type NetworkQuestion, networkRoot } from "../network-name.ts";
-import { type NetworkPaths, networkPaths } from "../system/paths.ts";
+import type { NetworkPaths } from "../system/paths.ts";
 import { listLedgerNames } from "./folder.ts";
 
 const PRIVATE = 0o700;
-
-/** The paths of the network that a command is about; whether it exists is not asked. Throws as `networkRoot` does. */
-export function resolveNetwork(question: NetworkQuestion): NetworkPaths {
-  return networkPaths(networkRoot(question));
-}
 
 /** What of a network is there. `up` may work on one with a catalog or with a ledger; on no other. */
 export interface NetworkPresence {
@@ -29,12 +23,6 @@ export function inspectNetwork(paths: NetworkPaths): NetworkPresence {
   };
 }
 
-/** Throws a `ConvoyError` "not-found" unless the network's directory is there. */
-export function requireNetwork(paths: NetworkPaths): void {
-  if (isFolder(paths.root)) return;
-  throw new ConvoyError("not-found", `there is no network at ${paths.root}`, `convoy init ${paths.root}`);
-}
-
 /**
  * Makes the four folders of a network where they are missing; `pty` is for this user alone. Returns the folders made,
  * none when all was there. Throws a `ConvoyError` naming what is in the way.
@@ -46,7 +34,11 @@ export function createNetwork(paths: NetworkPaths): string[] {
     try {
       mkdirSync(path, { recursive: true, mode: path === paths.pty ? PRIVATE : 0o777 });
     } catch (error) {
-      throw new ConvoyError("failed", `cannot create ${path}: ${messageOf(error)}`);
+      throw new ConvoyError(
+        "failed",
+        `cannot create ${path}: ${messageOf(error)}`,
+        "name a network in a folder that you may write to",
+      );
     }
     if (path !== paths.root) made.push(path);
   }
@@ -67,7 +59,8 @@ function isFolder(path: string): boolean {
   const found = stat(path);
   if (found === undefined) return false;
   if (found.isDirectory()) return true;
-  throw new ConvoyError("failed", `${path} is in the way: it is not a directory`);
+  const next = "move it away, or name another network";
+  throw new ConvoyError("failed", `${path} cannot be a folder: a file is in the way`, next);
 }
 
 function stat(path: string): Stats | undefined {

@@ -1,8 +1,11 @@
 /** What a pass needs of the world, declared by its user; `cli/wiring.ts` hands the adapters in. */
 import type { CatalogReading } from "../catalog-reading.ts";
-import type { ConvoyEvent } from "../events.ts";
+import type { HarnessName } from "../declaration.ts";
+import type { ConvoyEvent, TrustFileReport } from "../events.ts";
 import type { Ledger, SessionSpec } from "../ledger.ts";
 import type { ObservedSession } from "../session.ts";
+import type { Clock } from "../system/clock.ts";
+import type { NetworkPaths } from "../system/paths.ts";
 
 export interface Hold {
   /** ISO 8601. */
@@ -37,7 +40,7 @@ export interface RegistryPort {
   patchTags(name: string, set: Readonly<Record<string, string>>, remove: readonly string[]): Promise<void>;
 }
 
-/** What became of a launch. */
+/** What became of a launch: a subset of what `settle` accounts for. */
 export type LaunchResult =
   | { readonly result: "started"; readonly pid: number; readonly hostPid: number }
   /** The host lives, its agent has not been reported within the time allowed. */
@@ -52,7 +55,7 @@ export interface LaunchRequest {
   /** Base environment of a first launch; an existing ledger's is kept unless `freshEnv`. */
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly freshEnv: boolean;
-  /** Tags that the session has before the launch, with the accounting patch applied. */
+  /** The session's tags from this launch on, all of them. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
@@ -64,5 +67,81 @@ export interface LauncherPort {
 }
 
 export interface EventSink {
+  /** Says it: to the person or program on the other side of stdout, and to `.convoy/events.jsonl`. */
   emit(event: ConvoyEvent): void;
+  /** One session's own log, `<name>.events.jsonl`. */
+  appendToSession(name: string, event: { readonly type: string; readonly [member: string]: unknown }): void;
+}
+
+/** What is on this machine's disk, beside catalog and registry. */
+export interface FactsPort {
+  isDirectory(path: string): boolean;
+  /** Creates a workspace under `worktrees/`; throws with the reason. */
+  createWorkspace(path: string): void;
+  /** Whether an executable of that name is found along `path` (as in PATH), or at that path itself. */
+  isExecutable(name: string, path: string): boolean;
+}
+
+export interface TrustRequest {
+  readonly harness: HarnessName;
+  /** Absolute, as declared; the batch takes its real path. */
+  readonly workspace: string;
+  /** The environment the agent will really get. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface TrustPort {
+  /** One locked, atomic write per file for all of them; problems are returned, never thrown. `dryRun` only looks. */
+  pretrust(requests: readonly TrustRequest[], options: { dryRun: boolean }): Promise<TrustFileReport[]>;
+}
+
+export interface EndReport {
+  readonly session: string;
+  readonly pid: number | null;
+  readonly result: "stopped" | "already-dead" | "survived" | "unknown";
+  readonly survivors: readonly { readonly pid: number; readonly name: string }[];
+}
+
+/** The one function that signals agents. */
+export interface EnderPort {
+  end(sessions: readonly ObservedSession[], graceMs: number): Promise<EndReport[]>;
+  /** Living processes that carry a session's marks or descend from its agent, by session id. */
+  findLeftovers(
+    sessions: readonly { name: string; session: ObservedSession | null }[],
+  ): Promise<Map<string, number[]>>;
+}
+
+/** Standing connections to living hosts: the end of one is the death of its session, told at once. */
+export interface DeathWatchPort {
+  /** Watches exactly these sessions from now on; `onDeath` may be called at any time later. */
+  watch(names: readonly string[], onDeath: (name: string) => void): void;
+  close(): void;
+}
+
+/** Everything a pass uses. */
+export interface PassPorts {
+  readonly catalog: CatalogPort;
+  readonly registry: RegistryPort;
+  readonly launcher: LauncherPort;
+  readonly events: EventSink;
+  readonly facts: FactsPort;
+  readonly trust: TrustPort;
+  readonly ender: EnderPort;
+  readonly clock: Clock;
+  /** Boot id of this machine. */
+  readonly boot: string;
+}
+
+/** Settings of one `up`, the same for every pass. */
+export interface PassSettings {
+  readonly network: NetworkPaths;
+  readonly host: string;
+  readonly home: string;
+  /** The base environment a first launch takes. */
+  readonly baseEnv: Readonly<Record<string, string>>;
+  readonly fastFailWindow?: number;
+  readonly fastFailLimit?: number;
+  readonly graceMs: number;
+  /** Launches under way at once. */
+  readonly parallel: number;
 }

@@ -56,7 +56,8 @@ test("a full disk: the old file stays, no temporary one does, locks say why", as
     const [folder] = process.argv.slice(1);
     writeFileSync(folder + "/a", "old");
     for (const size of [4096, 1]) {
-      try { for (let n = 0; ; n += 1) writeFileSync(folder + "/fill." + size + "." + n, "x".repeat(size)); } catch {}
+      try { for (let n = 0; ; n += 1) writeFileSync(folder + "/fill." + size + "." + n, "x".repeat(size)); }
+      catch (error) { if (error.code !== "ENOSPC") throw error; }
     }
     const before = readdirSync(folder).length;
     const said = [];

@@ -1,15 +1,26 @@
 /** Whole-file writes that a reader sees entirely or not at all: temporary file beside the target, then rename. */
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
 import process from "node:process";
 import { removeFile } from "./remove-file.ts";
 
 export interface AtomicWriteOptions {
-  /** Permission bits of the new file. */
+  /** Permission bits of the new file, whatever the umask says. */
   readonly mode?: number;
+  /** Who the new file belongs to, where that is not who writes it; only root may give files away. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
   /** Flush to the disk before the rename, where losing the file to a power cut would lose data. */
   readonly sync?: boolean;
-  /** Asked right before the rename; false leaves the target as it is. */
+  /** Asked when the new file is complete, right before the rename; false leaves the target as it is. */
   readonly stillWanted?: () => boolean;
 }
 
@@ -24,6 +35,9 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
     const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
     try {
       writeAll(descriptor, Buffer.from(text, "utf8"));
+      if (options.owner !== undefined) giveTo(descriptor, options.owner);
+      // After the owner: changing that clears special bits.
+      if (options.mode !== undefined) fchmodSync(descriptor, options.mode);
       if (options.sync === true) fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
@@ -36,6 +50,11 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
     removeFile(temporary);
     throw error;
   }
+}
+
+function giveTo(descriptor: number, owner: { readonly uid: number; readonly gid: number }): void {
+  const made = fstatSync(descriptor);
+  if (made.uid !== owner.uid || made.gid !== owner.gid) fchownSync(descriptor, owner.uid, owner.gid);
 }
 
 function writeAll(descriptor: number, bytes: Buffer): void {

@@ -26,7 +26,7 @@ export const EFFECTS = [
 ] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-const [killName, killCount] = (process.env["CONVOY_TEST_KILL_AFTER"] ?? "").split(":");
+const [killName, killCount] = (process.env.CONVOY_TEST_KILL_AFTER ?? "").split(":");
 let remaining = Number.parseInt(killCount ?? "1", 10) || 1;
 
 /** Marks that one effect has just been done. */

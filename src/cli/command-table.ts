@@ -1,0 +1,56 @@
+/** Every command, in the order of `convoy --help`. Each is loaded only when it is typed. */
+import type { Command } from "./command.ts";
+
+export interface TableRow {
+  readonly name: string;
+  /** One line, lower case, without a full stop. */
+  readonly summary: string;
+  load(): Promise<{ readonly default: Command }>;
+}
+
+export const COMMAND_TABLE: readonly TableRow[] = [
+  { name: "init", summary: "create a network's folders", load: () => import("./commands/init.ts") },
+  {
+    name: "plan",
+    summary: "say what the next pass would do, and why",
+    load: () => import("./commands/plan.ts"),
+  },
+  {
+    name: "up",
+    summary: "supervise: start what is declared, bring back what dies",
+    load: () => import("./commands/up.ts"),
+  },
+  {
+    name: "down",
+    summary: "end sessions: the one command that does",
+    load: () => import("./commands/down.ts"),
+  },
+  {
+    name: "restart",
+    summary: "end an agent and start it again as it is declared now",
+    load: () => import("./commands/restart.ts"),
+  },
+  {
+    name: "reset",
+    summary: "let a parked agent be tried again",
+    load: () => import("./commands/reset.ts"),
+  },
+  {
+    name: "release",
+    summary: "let what `down` held run again",
+    load: () => import("./commands/release.ts"),
+  },
+  {
+    name: "forget",
+    summary: "drop what is kept of an agent without a declaration",
+    load: () => import("./commands/forget.ts"),
+  },
+  {
+    name: "env",
+    summary: "print shell exports with which pty's own program sees a network",
+    load: () => import("./commands/env.ts"),
+  },
+];
+
+/** What `convoy` alone does. */
+export const DEFAULT_COMMAND = "ls";

@@ -1,0 +1,55 @@
+/** `up --detach`: the same command in the background, with its own session and its output in `.convoy/up.log`. */
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
+import process from "node:process";
+import { ConvoyError } from "../errors.ts";
+import { readSupervisor } from "../registry/supervisor-lock.ts";
+import type { NetworkPaths } from "../system/paths.ts";
+import type { CommandContext } from "./command.ts";
+
+const START_WAIT_MS = 10_000;
+const POLL_MS = 10;
+
+/** Returns once the supervisor holds the network's lock; its failure to start is this command's. */
+export async function detachSupervisor(
+  paths: NetworkPaths,
+  networkFlag: string,
+  { output }: Pick<CommandContext, "output">,
+): Promise<number> {
+  const holder = readSupervisor(paths);
+  if (holder !== null)
+    throw new ConvoyError("locked", `the supervisor with pid ${holder.pid} holds ${paths.root}`, "convoy ls");
+  mkdirSync(paths.state, { recursive: true, mode: 0o700 });
+  const log = openSync(paths.upLog, "a", 0o600);
+  const before = statSync(paths.upLog).size;
+  const words = process.argv.slice(2).filter((word) => word !== "--detach");
+  const supervisor = Bun.spawn([process.execPath, ...words], {
+    cwd: "/",
+    detached: true,
+    stdio: ["ignore", log, log],
+    env: { ...process.env, CONVOY_NETWORK: paths.root },
+  });
+  closeSync(log);
+  supervisor.unref();
+  const deadline = performance.now() + START_WAIT_MS;
+  while (readSupervisor(paths)?.pid !== supervisor.pid) {
+    if (supervisor.exitCode !== null) {
+      const said = readFileSync(paths.upLog).subarray(before).toString().trim();
+      throw new ConvoyError(
+        "failed",
+        said.split("\n").at(-1) ?? "the supervisor ended at once",
+        `see ${paths.upLog}`,
+      );
+    }
+    if (performance.now() > deadline)
+      throw new ConvoyError(
+        "failed",
+        `the supervisor (pid ${supervisor.pid}) has not started`,
+        `see ${paths.upLog}`,
+      );
+    await Bun.sleep(POLL_MS);
+  }
+  output.out(String(supervisor.pid));
+  output.note(`Supervising ${paths.root} in the background, log in ${paths.upLog}.`);
+  output.note(`  convoy ls${networkFlag}`);
+  return 0;
+}

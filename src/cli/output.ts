@@ -1,0 +1,97 @@
+/**
+ * Where text goes: data to stdout, what is meant for a person in passing to stderr, through one consola instance.
+ * Writes are synchronous: nothing is lost when the process exits.
+ */
+
+import { type ConsolaInstance, createConsola } from "consola/core";
+import { type Colors, createColors } from "./colors.ts";
+import { type Progress, startProgress } from "./progress.ts";
+import type { Sink } from "./sink.ts";
+
+export interface Output {
+  /** One line of data on stdout. */
+  out(line: string): void;
+  /** One JSON document on stdout, indented. */
+  document(value: unknown): void;
+  /** One JSON Lines record on stdout. */
+  record(value: unknown): void;
+  /** A line for a person, on stderr. */
+  note(message: string): void;
+  /** `warning: …` on stderr. */
+  warn(message: string): void;
+  /** `convoy: …` on stderr, with `  next: …` below. */
+  error(message: string, next?: string | null): void;
+  /** A line on stderr that replaces itself while long work runs; nothing when stderr is no terminal. */
+  progress(text: string): Progress;
+  /** For stdout. */
+  readonly colors: Colors;
+  /** Columns of stdout when it is a terminal, else null. */
+  readonly width: number | null;
+  /** Aborted once nobody reads stdout any more: what follows is dropped, and a stream can end. */
+  readonly closed: AbortSignal;
+}
+
+/** Makes the two streams into an output. `NO_COLOR` (not empty) and `TERM=dumb` mean no colour. */
+export function createOutput(
+  stdout: Sink,
+  stderr: Sink,
+  env: Readonly<Record<string, string | undefined>>,
+): Output {
+  const colorful = !env.NO_COLOR && env.TERM !== "dumb";
+  const colors = once(() => createColors(colorful && stdout.terminal()));
+  const noteColors = once(() => createColors(colorful && stderr.terminal()));
+  const closed = new AbortController();
+  let progress: Progress | null = null;
+  const write = (text: string) => {
+    if (!closed.signal.aborted && !stdout.write(text)) closed.abort();
+  };
+  const person = once(() =>
+    createPersonLog((line) => {
+      progress?.hide();
+      stderr.write(`${line}\n`);
+      progress?.show();
+    }),
+  );
+  return {
+    out: (line) => write(`${line}\n`),
+    document: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
+    record: (value) => write(`${JSON.stringify(value)}\n`),
+    note: (message) => person().info(message),
+    warn: (message) => person().warn(`${noteColors().yellow("warning:")} ${message}`),
+    error(message, next = null) {
+      person().error(`${noteColors().red("convoy:")} ${message}`);
+      if (next !== null) person().error(`  ${noteColors().dim("next:")} ${next}`);
+    },
+    progress(text) {
+      progress?.stop();
+      progress = startProgress(text, stderr, noteColors());
+      return progress;
+    },
+    get colors() {
+      return colors();
+    },
+    get width() {
+      return stdout.terminal() ? stdout.columns() : null;
+    },
+    closed: closed.signal,
+  };
+}
+
+/** Start-up time: what asks about a terminal, or writes for a person, is made when it is first needed. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** Every level at once, nothing folded, no decoration: the message is the line. */
+function createPersonLog(writeLine: (line: string) => void): ConsolaInstance {
+  return createConsola({
+    level: 5,
+    throttle: 0,
+    throttleMin: Number.POSITIVE_INFINITY,
+    reporters: [{ log: (entry) => writeLine(entry.args.map(String).join(" ")) }],
+  });
+}

@@ -1,0 +1,120 @@
+/** `convoy up`: takes the network's lock, lifts holds, and supervises until a signal; or makes one pass. */
+import process from "node:process";
+import { decide } from "../decide.ts";
+import { ConvoyError } from "../errors.ts";
+import type { ConvoyEvent, EventBody } from "../events.ts";
+import { rememberHostName } from "../registry/host-name.ts";
+import { createNetwork, inspectNetwork } from "../registry/network.ts";
+import { acquireSupervisorLock } from "../registry/supervisor-lock.ts";
+import { supervise } from "../supervisor/loop.ts";
+import { observe } from "../supervisor/observe.ts";
+import { pass } from "../supervisor/pass.ts";
+import type { PassPorts, PassSettings } from "../supervisor/ports.ts";
+import { nothingSaid } from "../supervisor/said.ts";
+import { type NetworkPaths, networkPaths } from "../system/paths.ts";
+import { VERSION } from "../version.ts";
+import type { CommandContext } from "./command.ts";
+import { detachSupervisor } from "./detach.ts";
+import { eventPrinter } from "./events-output.ts";
+import { createEventHook } from "./on-event.ts";
+import { createPorts, createSettings } from "./wiring.ts";
+
+export interface UpOptions {
+  /** Absolute root. */
+  readonly network: string;
+  /** What a command for this network needs behind its name. */
+  readonly networkFlag: string;
+  readonly once: boolean;
+  readonly detach: boolean;
+  readonly keepHolds: boolean;
+  readonly intervalMs: number;
+  readonly fastFailWindow: number | null;
+  readonly fastFailLimit: number | null;
+  readonly onEvent: string | null;
+  readonly json: boolean;
+}
+
+type Around = Pick<CommandContext, "output" | "env" | "home">;
+
+/** Resolves to the exit code. */
+export async function runUp(options: UpOptions, around: Around): Promise<number> {
+  const paths = networkPaths(options.network);
+  requireSomethingToSupervise(paths, options);
+  if (options.detach) return await detachSupervisor(paths, options.networkFlag, around);
+  const lock = await acquireSupervisorLock(paths, VERSION);
+  if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
+  const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
+  const print = eventPrinter(around.output, options.json);
+  const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.output);
+  const show = (event: ConvoyEvent) => {
+    print(event);
+    hook?.(event);
+  };
+  const wiring = { paths, env: around.env, home: around.home, show, record: true };
+  const ports = createPorts(wiring);
+  const { fastFailWindow, fastFailLimit } = options;
+  const settings = createSettings(wiring, {
+    host: named.host,
+    ...(fastFailWindow === null ? {} : { fastFailWindow }),
+    ...(fastFailLimit === null ? {} : { fastFailLimit }),
+  });
+  const say = (event: EventBody) => ports.events.emit({ ts: ports.clock.now().toISOString(), ...event });
+  if (named.notice !== null) say({ type: "warning", message: named.notice });
+  if (options.once) return await passOnce(ports, settings, say);
+  const stop = untilSignalled();
+  if (!options.keepHolds) await liftHolds(ports, settings, say);
+  const { intervalMs } = options;
+  await supervise(ports, { ...settings, intervalMs, pid: process.pid, version: VERSION }, stop);
+  lock.release();
+  return 0;
+}
+
+/** Nothing is created where there is neither a catalog nor a ledger; a catalog that is gone is not made again. */
+function requireSomethingToSupervise(paths: NetworkPaths, { networkFlag }: UpOptions): void {
+  const { catalog, ledgers } = inspectNetwork(paths);
+  if (!catalog && !ledgers)
+    throw new ConvoyError(
+      "not-found",
+      `no network at ${paths.root}: it has neither a catalog nor anything that ran`,
+      `convoy init${networkFlag === "" ? "" : ` ${paths.root}`}`,
+    );
+  if (catalog) createNetwork(paths);
+}
+
+function heldByAnother(paths: NetworkPaths, pid: number | null): ConvoyError {
+  const who = pid === null ? "another supervisor" : `the supervisor with pid ${pid}`;
+  return new ConvoyError(
+    "locked",
+    `${who} holds ${paths.root}`,
+    pid === null ? "convoy ls" : `convoy ls, or end it (its agents live on): kill ${pid}`,
+  );
+}
+
+async function passOnce(ports: PassPorts, settings: PassSettings, say: (event: EventBody) => void) {
+  const { summary, exitCode } = await pass(ports, settings, "timer", nothingSaid());
+  say(summary);
+  return exitCode;
+}
+
+/** Resolves at the first INT, TERM or HUP; they end no agent. */
+function untilSignalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve());
+  });
+}
+
+/** Decision 5: starting `up` lifts the holds and names them; an agent without a declaration stays held. */
+async function liftHolds(ports: PassPorts, settings: PassSettings, say: (event: EventBody) => void) {
+  if (Object.keys(await ports.registry.readHolds()).length === 0) return;
+  const decision = decide(await observe(ports, settings, "timer"));
+  const declared = decision.agents.filter(({ agent }) => agent.source !== "ledger");
+  const lifted: EventBody[] = [];
+  await ports.registry.changeHolds((holds) => {
+    for (const { row } of declared) {
+      if (holds[row.busId] === undefined) continue;
+      delete holds[row.busId];
+      lifted.push({ type: "released", identity: row.identity, busId: row.busId });
+    }
+  });
+  for (const event of lifted) say(event);
+}

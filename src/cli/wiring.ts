@@ -1,0 +1,134 @@
+/** The only place that joins the rooms: the ports of one network, with the real adapters behind them. */
+import process from "node:process";
+import { readCatalog } from "../catalog/read.ts";
+import { watchCatalog } from "../catalog/watch.ts";
+import { baseEnvironment } from "../environment.ts";
+import type { ConvoyEvent } from "../events.ts";
+import { trustAccess } from "../harness-files/trust-access.ts";
+import { lookAtConfig } from "../harness-files/update-config.ts";
+import { clearStale } from "../registry/clear-stale.ts";
+import { appendEvents } from "../registry/events-log.ts";
+import { type ForgetResult, forgetSession } from "../registry/forget.ts";
+import { readHostName } from "../registry/host-name.ts";
+import { readSession } from "../registry/read.ts";
+import { createRegistry } from "../registry/registry.ts";
+import { createSessionFiles } from "../registry/session-files.ts";
+import { readSupervisor } from "../registry/supervisor-lock.ts";
+import { watchRegistry } from "../registry/watch.ts";
+import { createDeathWatch } from "../session-host/death-watch.ts";
+import { createLauncher } from "../session-host/launch.ts";
+import type { DownPorts } from "../supervisor/down.ts";
+import { createEnder } from "../supervisor/ender.ts";
+import type { LoopPorts } from "../supervisor/loop.ts";
+import type { PassSettings, TrustPort } from "../supervisor/ports.ts";
+import { systemClock } from "../system/clock.ts";
+import { readLogin } from "../system/login.ts";
+import type { NetworkPaths } from "../system/paths.ts";
+import { processTable } from "../system/processes.ts";
+import { createWorkspace, isDirectory, isExecutable } from "../system/programs.ts";
+import { pretrust } from "../trust.ts";
+import { VERSION } from "../version.ts";
+
+/** Launches under way at once: a launch is mostly waiting for its host, a few per core keep both cores busy. */
+const PARALLEL_LAUNCHES = 8;
+export const DEFAULT_GRACE_MS = 5_000;
+
+export interface WiringOptions {
+  readonly paths: NetworkPaths;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  /** Where events are shown, beside the network's own log. */
+  readonly show: (event: ConvoyEvent) => void;
+  /** Whether events go to `.convoy/events.jsonl`: only for what changes something. */
+  readonly record: boolean;
+}
+
+/** How this binary starts itself: the file may have been renamed over, the running image is still there. */
+function hostCommand(): string[] {
+  return [process.platform === "linux" ? "/proc/self/exe" : process.execPath];
+}
+
+/** Everything that a command on one network may need. */
+export interface NetworkPorts extends LoopPorts, DownPorts {
+  forget(name: string): Promise<ForgetResult>;
+}
+
+export function createPorts({ paths, show, record }: WiringOptions): NetworkPorts {
+  const registry = createRegistry(paths);
+  const files = createSessionFiles(paths.pty);
+  const supervisor = () => readSupervisor(paths)?.pid ?? null;
+  return {
+    clock: systemClock,
+    boot: processTable.boot(),
+    catalog: { read: () => readCatalog({ catalogDir: paths.catalog }) },
+    registry,
+    launcher: createLauncher({
+      registry: paths.pty,
+      files,
+      version: VERSION,
+      hostCommand: hostCommand(),
+      isHeld: async (busId) => (await registry.readHolds())[busId] !== undefined,
+      lastLook: (name) => lastLook(paths.pty, name),
+    }),
+    events: {
+      emit(event) {
+        if (record) appendEvents(paths.events, [event]);
+        show(event);
+      },
+      appendToSession: (name, event) => files.appendEvent(name, event),
+    },
+    facts: { isDirectory, isExecutable, createWorkspace },
+    trust: createTrust(),
+    ender: createEnder(
+      { stRoot: paths.smalltalk, keepPids: () => [supervisor()].filter((pid) => pid !== null) },
+      { table: processTable, signal: (pid, signal) => process.kill(pid, signal), clock: systemClock },
+    ),
+    watchCatalog: (onChange, onProblem) => watchCatalog(paths.catalog, onChange, onProblem),
+    watchRegistry: (onChange, onProblem) => watchRegistry(paths.pty, onChange, onProblem),
+    deaths: createDeathWatch(paths.pty),
+    withLaunchLock: (name, body) => files.withLaunchLock(name, body),
+    clearStale: (name) => clearStale(paths.pty, name),
+    forget: (name) => forgetSession(paths.pty, name),
+  };
+}
+
+/** What the processes of one session say right before its launch. */
+async function lastLook(registry: string, name: string): Promise<"dead" | "alive" | "unknown"> {
+  const session = await readSession(registry, name, { ownLock: true });
+  if (session === null || session.process === "not-ours") return "dead";
+  return session.process === "ours" ? "alive" : "unknown";
+}
+
+function createTrust(): TrustPort {
+  return {
+    async pretrust(requests, { dryRun }) {
+      const access = dryRun ? { ...trustAccess, updateConfig: lookAtConfig } : trustAccess;
+      const { files, unresolved } = await pretrust(requests, access);
+      const lost = unresolved.map(({ workspace, problem }) => {
+        return { path: workspace, written: false, added: [], problem };
+      });
+      return [...files, ...lost];
+    },
+  };
+}
+
+export interface SettingsOptions {
+  readonly host?: string;
+  readonly fastFailWindow?: number;
+  readonly fastFailLimit?: number;
+  readonly graceMs?: number;
+}
+
+export function createSettings(options: WiringOptions, over: SettingsOptions = {}): PassSettings {
+  const { paths, env, home } = options;
+  return {
+    network: paths,
+    host: over.host ?? readHostName(paths, { override: env.CONVOY_HOST }).host,
+    home,
+    baseEnv: baseEnvironment(env, readLogin(home)),
+    graceMs: over.graceMs ?? DEFAULT_GRACE_MS,
+    parallel: PARALLEL_LAUNCHES,
+    ...(over.fastFailWindow === undefined ? {} : { fastFailWindow: over.fastFailWindow }),
+    ...(over.fastFailLimit === undefined ? {} : { fastFailLimit: over.fastFailLimit }),
+  };
+}

@@ -1,0 +1,288 @@
+/**
+ * Which declarations are in force on this machine: what the catalog says, with the last good version standing in
+ * for a file that broke (contract, decisions 1, 4, 10), and clashes frozen (decision 11).
+ */
+import type { CatalogFile, CatalogReading } from "./catalog-reading.ts";
+import type { CatalogEntry, Problem } from "./declaration.ts";
+import { shortHost } from "./identity.ts";
+import { compileSessions, type LaunchContext, sessionNames } from "./launch-spec.ts";
+import type { Ledger, LedgerDeclaration, SessionSpec } from "./ledger.ts";
+import { agentBusId, hostOf } from "./reconcile.ts";
+import { sessionNameProblems } from "./session-names.ts";
+
+/** Where a declaration in force comes from: its file, its last good version, or the ledger alone. */
+export type Source = "catalog" | "last-good" | "ledger";
+
+export interface AgentInForce {
+  readonly entry: CatalogEntry;
+  readonly source: Source;
+  readonly hostWritten: boolean;
+  readonly busId: string;
+  /** Empty for another host's agent. */
+  readonly specs: readonly SessionSpec[];
+  /** Frozen: another file claims the same identity or session id. The text names the files. */
+  readonly conflict: string | null;
+  /** Under a conflict or a broken file: may be recovered, because convoy ran it here (decision 1). */
+  readonly recoverable: boolean;
+}
+
+export interface InForce {
+  /** Sorted by identity, then path. */
+  readonly agents: readonly AgentInForce[];
+  readonly problems: readonly Problem[];
+  /** Bus ids whose session runs or ran here and that nothing in force declares. */
+  readonly undeclared: ReadonlySet<string>;
+}
+
+export interface InForceInput {
+  readonly catalog: CatalogReading;
+  /** Ledgers of every session in the registry. */
+  readonly ledgers: readonly Ledger[];
+  readonly thisHost: string;
+  /** Absolute root of the network. */
+  readonly network: string;
+  readonly home: string;
+}
+
+interface Context extends InForceInput {
+  readonly hosts: ReadonlyMap<string, string | null>;
+}
+
+interface Claim {
+  readonly file: CatalogFile;
+  /** Lower case, so that `Worker` freezes `worker`. */
+  readonly identity: string;
+  readonly entry: CatalogEntry | null;
+  readonly source: Source;
+  readonly hostWritten: boolean;
+}
+
+/** Computes what is in force; sessions are compiled once, here. */
+export function planInForce(given: InForceInput): InForce {
+  const input: Context = { ...given, hosts: hostsOf(given) };
+  const problems: Problem[] = [...input.catalog.problems];
+  const lastGood = indexLastGood(input.ledgers);
+  const claims = input.catalog.files.map((file) => claimOf(file, lastGood, input, problems));
+  const claimed = claims.filter((claim) => claim !== null);
+  const agents = claimed.filter((claim) => claim.entry !== null).map((claim) => compile(claim, input));
+  const frozen = freezeClashes(agents, claimed, input, problems);
+  const known = new Set(claimed.map((claim) => claim.identity));
+  const fromLedger = recoverable(known, input, problems);
+  const all = [...frozen, ...fromLedger].sort(byIdentity);
+  const declared = new Set(all.map((agent) => agent.busId));
+  const undeclared = new Set(
+    input.ledgers.map((ledger) => ledger.agent).filter((busId) => !declared.has(busId)),
+  );
+  return { agents: all, problems: sortProblems(problems), undeclared };
+}
+
+/** Where each identity is declared, so that a supervisor on another host is named by its own bus id. */
+function hostsOf({ catalog, thisHost }: InForceInput): Map<string, string | null> {
+  const entries = catalog.files.map((file) => file.entry).filter((entry) => entry !== null);
+  return new Map(entries.map(({ declaration }) => [declaration.identity, hostOf(declaration, thisHost)]));
+}
+
+interface LastGood {
+  readonly byPath: ReadonlyMap<string, LedgerDeclaration>;
+  readonly byIdentity: ReadonlyMap<string, LedgerDeclaration>;
+}
+
+function indexLastGood(ledgers: readonly Ledger[]): LastGood {
+  const byPath = new Map<string, LedgerDeclaration>();
+  const byIdentity = new Map<string, LedgerDeclaration>();
+  const newestFirst = [...ledgers].sort((a, b) => compare(b.launchedAt, a.launchedAt));
+  for (const { declaration } of newestFirst) {
+    if (declaration === null) continue;
+    if (!byPath.has(declaration.path)) byPath.set(declaration.path, declaration);
+    const { identity } = declaration.declaration;
+    if (!byIdentity.has(identity)) byIdentity.set(identity, declaration);
+  }
+  return { byPath, byIdentity };
+}
+
+/** What one file claims; null when it declares nothing and never did. */
+function claimOf(file: CatalogFile, lastGood: LastGood, input: Context, problems: Problem[]): Claim | null {
+  const before = lastGood.byPath.get(file.path) ?? null;
+  const entry = file.entry === null ? null : checked(file.entry, input, problems);
+  const lostHost = entry !== null && !file.hostWritten && before?.hostWritten === true;
+  if (entry !== null && !(lostHost && before?.declaration.identity === entry.declaration.identity)) {
+    const { identity } = entry.declaration;
+    return { file, identity, entry, source: "catalog", hostWritten: file.hostWritten };
+  }
+  const identity = file.claimedIdentity?.toLowerCase() ?? null;
+  const stand = before ?? (identity === null ? null : (lastGood.byIdentity.get(identity) ?? null));
+  if (lostHost) {
+    const message = `has lost "host", which its last good version had: write host = "${before?.declaration.host}" back`;
+    problems.push({ severity: "error", path: file.path, line: 1, message });
+  }
+  if (stand === null) return identity === null ? null : claimWithout(file, identity);
+  problems.push({
+    severity: "warning",
+    path: file.path,
+    line: null,
+    message: `its last good declaration (${stand.declaration.identity}) stays in force`,
+  });
+  const declared = { declaration: stand.declaration, path: file.path };
+  const name = stand.declaration.identity;
+  return { file, identity: name, entry: declared, source: "last-good", hostWritten: stand.hostWritten };
+}
+
+function claimWithout(file: CatalogFile, identity: string): Claim {
+  return { file, identity, entry: null, source: "catalog", hostWritten: file.hostWritten };
+}
+
+/** Null, with a problem, for an entry whose sessions could never have a socket. */
+function checked(entry: CatalogEntry, input: Context, problems: Problem[]): CatalogEntry | null {
+  const names = sessionNames(entry.declaration, launchContext(entry, input));
+  const found = sessionNameProblems(input.network, names);
+  for (const message of found) problems.push({ severity: "error", path: entry.path, line: null, message });
+  return found.length === 0 ? entry : null;
+}
+
+function launchContext({ declaration }: CatalogEntry, input: Context): LaunchContext {
+  const { network, home, hosts } = input;
+  const host = hostOf(declaration, input.thisHost);
+  return { network, home, host, hostOf: (identity) => hosts.get(identity) ?? null };
+}
+
+function compile(claim: Claim, input: Context): AgentInForce {
+  return compileEntry(claim.entry as CatalogEntry, claim.source, claim.hostWritten, input);
+}
+
+function compileEntry(
+  entry: CatalogEntry,
+  source: Source,
+  hostWritten: boolean,
+  input: Context,
+): AgentInForce {
+  const specs = compileSessions(entry.declaration, launchContext(entry, input));
+  const busId = agentBusId(entry.declaration, input.thisHost);
+  return { entry, source, hostWritten, busId, specs, conflict: null, recoverable: source === "catalog" };
+}
+
+/** Marks every agent whose identity or session id another file claims too, and says so once per clash. */
+function freezeClashes(
+  agents: readonly AgentInForce[],
+  claims: readonly Claim[],
+  input: Context,
+  problems: Problem[],
+): AgentInForce[] {
+  const reasons = new Map<string, string>();
+  const clash = (what: string, paths: readonly string[]) => {
+    if (paths.length < 2) return;
+    const message = `${what} is declared in ${paths.join(" and ")}: keep one of them; neither is acted on`;
+    for (const path of paths) {
+      reasons.set(path, message);
+      problems.push({ severity: "error", path, line: null, message });
+    }
+  };
+  for (const [identity, paths] of groupPaths(claims.map((claim) => [claim.identity, claim.file.path]))) {
+    clash(`identity "${identity}"`, paths);
+  }
+  const names = agents.flatMap((agent) =>
+    agent.specs.map((spec): [string, string] => [spec.name.toLowerCase(), agent.entry.path]),
+  );
+  for (const [name, paths] of groupPaths(names)) {
+    if (!paths.every((path) => reasons.has(path))) clash(`session id "${name}"`, paths);
+  }
+  const marked = agents.map((agent): AgentInForce => {
+    const conflict = reasons.get(agent.entry.path) ?? null;
+    return conflict === null && agent.source === "catalog"
+      ? agent
+      : { ...agent, conflict, recoverable: mayBeRecovered(agent.busId, input.ledgers) };
+  });
+  return oneRowPerClash(marked, input);
+}
+
+/** Decision 1: convoy ran it here, and nobody ended it on purpose. */
+function mayBeRecovered(busId: string, ledgers: readonly Ledger[]): boolean {
+  const own = ledgers.filter((ledger) => ledger.agent === busId);
+  return own.length > 0 && own.every((ledger) => ledger.endedBy === null || ledger.endedBy === "restart");
+}
+
+/** Two files that claim one agent make one row; what it compiles to comes from the ledger, when it ran here. */
+function oneRowPerClash(agents: readonly AgentInForce[], input: Context): AgentInForce[] {
+  const seen = new Set<string>();
+  const rows: AgentInForce[] = [];
+  for (const agent of agents) {
+    if (agent.conflict === null) {
+      rows.push(agent);
+      continue;
+    }
+    if (seen.has(agent.busId)) continue;
+    seen.add(agent.busId);
+    const { busId, conflict, recoverable } = agent;
+    const last = lastGoodOf(busId, input.ledgers);
+    if (last === null) {
+      rows.push(agent);
+      continue;
+    }
+    const entry = { declaration: last.declaration, path: agent.entry.path };
+    rows.push({ ...compileEntry(entry, "last-good", last.hostWritten, input), busId, conflict, recoverable });
+  }
+  return rows;
+}
+
+/** The last good declaration of the newest launch of an agent. */
+function lastGoodOf(busId: string, ledgers: readonly Ledger[]): LedgerDeclaration | null {
+  let newest: Ledger | null = null;
+  for (const ledger of ledgers) {
+    if (ledger.agent !== busId || ledger.declaration === null) continue;
+    if (newest === null || ledger.launchedAt > newest.launchedAt) newest = ledger;
+  }
+  return newest?.declaration ?? null;
+}
+
+/** Agents that ran here and that no file claims any more: recovered from the ledger, and said. */
+function recoverable(claimed: ReadonlySet<string>, input: Context, problems: Problem[]): AgentInForce[] {
+  const agents: AgentInForce[] = [];
+  for (const busId of new Set(input.ledgers.map((ledger) => ledger.agent))) {
+    const last = lastGoodOf(busId, input.ledgers);
+    if (last === null || claimed.has(last.declaration.identity)) continue;
+    const { declaration, path } = last;
+    const active =
+      !declaration.retired &&
+      hostOf(declaration, input.thisHost) === shortHost(input.thisHost) &&
+      busId === agentBusId(declaration, input.thisHost);
+    if (!active || !mayBeRecovered(busId, input.ledgers)) continue;
+    const { identity } = declaration;
+    const message = `no longer declares ${identity}: what runs is kept, and recovered from its last good declaration; to end it, \`convoy down --agent ${identity}\``;
+    problems.push({ severity: "warning", path, line: null, message });
+    agents.push({
+      ...compileEntry({ declaration, path }, "ledger", last.hostWritten, input),
+      recoverable: true,
+    });
+  }
+  return agents;
+}
+
+function groupPaths(pairs: readonly (readonly [string, string])[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const [key, path] of pairs) {
+    const paths = groups.get(key);
+    if (paths === undefined) groups.set(key, [path]);
+    else if (!paths.includes(path)) paths.push(path);
+  }
+  return groups;
+}
+
+function byIdentity(a: AgentInForce, b: AgentInForce): number {
+  return (
+    compare(a.entry.declaration.identity, b.entry.declaration.identity) || compare(a.entry.path, b.entry.path)
+  );
+}
+
+function sortProblems(problems: readonly Problem[]): Problem[] {
+  return [...problems].sort(
+    (a, b) => compare(a.path, b.path) || (a.line ?? 0) - (b.line ?? 0) || compare(a.message, b.message),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Whether an agent is declared for this machine. */
+export function agentHere(agent: AgentInForce, thisHost: string): boolean {
+  return hostOf(agent.entry.declaration, thisHost) === shortHost(thisHost);
+}

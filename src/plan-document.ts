@@ -1,0 +1,32 @@
+/** The decision as `plan --json` prints it. */
+import type { PlanDocument } from "./events.ts";
+import type { Disposition } from "./reconcile.ts";
+import type { Decision, World } from "./world.ts";
+
+/** Blocked agents stand in none of the lists, and neither does a retired one with nothing running. */
+export function planDocument(world: Pick<World, "network" | "host">, decision: Decision): PlanDocument {
+  const tornDown = new Set(decision.teardowns.map((action) => action.busId));
+  const list = (disposition: Disposition) =>
+    decision.agents
+      .map((agent) => agent.row)
+      .filter((row) => row.disposition === disposition && row.blocked === null)
+      .filter((row) => disposition !== "teardown" || tornDown.has(row.busId))
+      .map((row) => row.identity)
+      .sort();
+  return {
+    type: "plan",
+    network: world.network,
+    host: world.host,
+    launch: list("launch"),
+    teardown: list("teardown"),
+    adopt: list("adopt"),
+    otherHost: list("otherHost"),
+    agents: decision.agents.map((agent) => agent.row),
+    problems: decision.problems,
+  };
+}
+
+/** Whether carrying the decision out would start, end or heal a session (exit 2 of `plan --detailed-exitcode`). */
+export function wouldAct(decision: Decision): boolean {
+  return decision.launches.length + decision.teardowns.length + decision.nudges.length > 0;
+}

@@ -1,0 +1,227 @@
+/**
+ * Starts session hosts. The intention is written before the act, under the session's launch lock, so that a crash in
+ * between leaves a record without a process, never a process without a record.
+ */
+import { randomUUID } from "node:crypto";
+import process from "node:process";
+import { ConvoyError, messageOf } from "../errors.ts";
+import { MAX_SOCKET_PATH_BYTES } from "../identity.ts";
+import { HOST_PROTOCOL, LEDGER_VERSION, type Ledger, type RunEnd, type SessionSpec } from "../ledger.ts";
+import type { ProcessIdentity, SessionRecord } from "../session.ts";
+import { effect } from "../system/effects.ts";
+import { sessionPaths } from "../system/paths.ts";
+import { identify, identityOf, processTable } from "../system/processes.ts";
+import type { SessionFiles } from "./ports.ts";
+
+const WAIT_MS = 10_000;
+const POLL_MS = 5;
+const PREVIOUS_ENDS = 5;
+const ROWS = 24;
+const COLS = 80;
+
+export interface LaunchRequest {
+  readonly spec: SessionSpec;
+  readonly declaration: Ledger["declaration"];
+  /** Base environment of a first launch; an existing ledger's is kept unless `freshEnv`. */
+  readonly baseEnv: Readonly<Record<string, string>>;
+  readonly freshEnv: boolean;
+  /** Tags that the session has before the launch, with the accounting patch applied. */
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export type LaunchResult =
+  | { readonly result: "started"; readonly pid: number; readonly hostPid: number }
+  | { readonly result: "starting"; readonly hostPid: number }
+  | { readonly result: "failed"; readonly error: string }
+  | { readonly result: "refused"; readonly reason: "held" | "alive" | "unknown" };
+
+export interface LauncherOptions {
+  /** The pty folder of the network, absolute. */
+  readonly registry: string;
+  readonly files: SessionFiles;
+  /** Whether the agent with this bus id is held; asked under the launch lock. */
+  readonly isHeld: (busId: string) => Promise<boolean>;
+  /** Whether the session's processes live; asked under the launch lock. */
+  readonly lastLook: (name: string) => Promise<"dead" | "alive" | "unknown">;
+  /** Convoy's version. */
+  readonly version: string;
+  /** Program and first arguments that start this binary: `/proc/self/exe` on Linux. */
+  readonly hostCommand: readonly string[];
+  /** How long an agent may take to run before a launch is called "starting". */
+  readonly waitMs?: number;
+}
+
+/** A launcher for the sessions of one network; it fits the supervisor's `LauncherPort`. */
+export function createLauncher(options: LauncherOptions) {
+  return {
+    /** Writes record and ledger, starts the host, waits until its agent runs, it failed, or `waitMs` are over. */
+    async launch(request: LaunchRequest): Promise<LaunchResult> {
+      const { socket } = sessionPaths(options.registry, request.spec.name);
+      const bytes = Buffer.byteLength(socket);
+      if (bytes > MAX_SOCKET_PATH_BYTES) {
+        return { result: "failed", error: `the socket path ${socket} has ${bytes} bytes, 103 are possible` };
+      }
+      try {
+        const begun = await options.files.withLaunchLock(request.spec.name, () => begin(options, request));
+        return "result" in begun ? begun : await settle(options, request.spec.name, begun);
+      } catch (error) {
+        return { result: "failed", error: messageOf(error) };
+      }
+    },
+
+    /** Asks a living host to put its registry files back. Nothing is sent to a process that is not provably it. */
+    async nudge(session: { readonly ledger?: Ledger | null }): Promise<void> {
+      const ledger = session.ledger ?? null;
+      if (ledger?.host && identify(ledger.host, ledger.boot) === "ours") {
+        process.kill(ledger.host.pid, "SIGWINCH");
+      }
+    },
+  };
+}
+
+/** A host that has been started, and the launch that it is for. */
+interface Begun {
+  readonly launchId: string;
+  readonly hostPid: number;
+  /** Resolves when the host's process is gone. */
+  readonly gone: Promise<unknown>;
+}
+
+/** Under the launch lock: the last look, the intention, the spawn, and who the host is. */
+async function begin(options: LauncherOptions, request: LaunchRequest): Promise<Begun | LaunchResult> {
+  const { files } = options;
+  const { spec } = request;
+  if (await options.isHeld(spec.agent)) return { result: "refused", reason: "held" };
+  const look = await options.lastLook(spec.name);
+  if (look !== "dead") return { result: "refused", reason: look };
+  const launchId = randomUUID();
+  const launchedAt = new Date().toISOString();
+  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
+  await files.changeLedger(spec.name, (before) =>
+    freshLedger(before, request, {
+      launchId,
+      launchedAt,
+      version: options.version,
+      boot: processTable.boot(),
+    }),
+  );
+  const host = spawnHost(options, spec.name);
+  await files.changeLedger(spec.name, (ledger) =>
+    ledger?.launchId === launchId && ledger.host === null ? { ...ledger, host: host.identity } : null,
+  );
+  return { launchId, hostPid: host.pid, gone: host.gone };
+}
+
+/** Members of other writers stay; those of an earlier run's end go. */
+function freshRecord(before: SessionRecord | null, request: LaunchRequest, createdAt: string): SessionRecord {
+  const { spec, tags } = request;
+  const {
+    exitCode: _exitCode,
+    exitedAt: _exitedAt,
+    lastLines: _lastLines,
+    daemonPid: _daemonPid,
+    lastAttachAt: _lastAttachAt,
+    ...kept
+  } = before ?? {};
+  return {
+    ...kept,
+    command: spec.command,
+    args: [...spec.args],
+    displayCommand: spec.displayCommand,
+    cwd: spec.cwd,
+    createdAt,
+    rows: ROWS,
+    cols: COLS,
+    tags: { ...tags, ...spec.tags },
+  };
+}
+
+interface Launch {
+  readonly launchId: string;
+  readonly launchedAt: string;
+  readonly version: string;
+  readonly boot: string;
+}
+
+function freshLedger(before: Ledger | null, request: LaunchRequest, launch: Launch): Ledger {
+  const { spec, declaration, tags } = request;
+  return {
+    v: LEDGER_VERSION,
+    agent: spec.agent,
+    identity: spec.identity,
+    task: spec.task,
+    host: null,
+    child: null,
+    ...launch,
+    protocol: HOST_PROTOCOL,
+    declaration: declaration ?? before?.declaration ?? null,
+    spec,
+    baseEnv: before === null || request.freshEnv ? request.baseEnv : before.baseEnv,
+    tags: { ...tags, ...spec.tags },
+    endedBy: null,
+    restarts: before === null ? 0 : before.restarts + 1,
+    end: null,
+    previous: before === null ? [] : [endOf(before), ...before.previous].slice(0, PREVIOUS_ENDS),
+    reportedEnd: before?.reportedEnd ?? null,
+    failedLaunch: false,
+  };
+}
+
+function endOf(ledger: Ledger): RunEnd {
+  return ledger.end ?? { exitCode: null, exitedAt: null, lastLines: [], error: null };
+}
+
+/**
+ * The host's environment holds nothing of the agent's: it reads that from the ledger. Its process holds nothing of
+ * this one: no descriptor, no terminal, no folder.
+ */
+function spawnHost(
+  options: LauncherOptions,
+  name: string,
+): { readonly pid: number; readonly identity: ProcessIdentity; readonly gone: Promise<unknown> } {
+  const host = Bun.spawn([...options.hostCommand, "__session-host", options.registry, name], {
+    argv0: "convoy",
+    cwd: "/",
+    detached: true,
+    stdio: ["ignore", "ignore", "ignore"],
+    env: hostEnvironment(process.env),
+  });
+  effect("host-spawn");
+  host.unref();
+  const identity = identityOf(host.pid);
+  if (identity === null) throw new ConvoyError("failed", `the session host of ${name} ended at once`);
+  return { pid: host.pid, identity, gone: host.exited };
+}
+
+/** What a host gets of this process's environment. */
+export function hostEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const passed: Record<string, string> = { BUN_GC_TIMER_DISABLE: "1" };
+  if (env.PATH !== undefined) passed.PATH = env.PATH;
+  if (env.HOME !== undefined) passed.HOME = env.HOME;
+  const killAfter = env.CONVOY_TEST_HOST_KILL_AFTER;
+  if (killAfter !== undefined) passed.CONVOY_TEST_KILL_AFTER = killAfter;
+  return passed;
+}
+
+/** Waits for what the host writes into the ledger. */
+async function settle(options: LauncherOptions, name: string, begun: Begun): Promise<LaunchResult> {
+  const deadline = performance.now() + (options.waitMs ?? WAIT_MS);
+  let gone = false;
+  void begun.gone.then(() => {
+    gone = true;
+  });
+  while (true) {
+    // Read after the look at `gone`: what a host wrote before it went is seen.
+    const lastTry = gone;
+    const ledger = options.files.readLedger(name);
+    if (ledger?.launchId !== begun.launchId)
+      return { result: "failed", error: "another launch took its place" };
+    if (ledger.end?.error) return { result: "failed", error: ledger.end.error };
+    if (ledger.child !== null) {
+      return { result: "started", pid: ledger.child.pid, hostPid: ledger.host?.pid ?? begun.hostPid };
+    }
+    if (lastTry) return { result: "failed", error: "its session host ended before the agent ran" };
+    if (performance.now() >= deadline) return { result: "starting", hostPid: begun.hostPid };
+    await Bun.sleep(POLL_MS);
+  }
+}

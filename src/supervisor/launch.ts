@@ -1,0 +1,126 @@
+/** Launches in order with bounded parallelism; recovery is the same function as the first launch. */
+import { messageOf } from "../errors.ts";
+import type { LaunchOutcome, Outcomes } from "../settle.ts";
+import { type Cap, settleLaunch } from "../settle.ts";
+import type { LaunchAction } from "../world.ts";
+import type { PassPorts, PassSettings } from "./ports.ts";
+import { sayer } from "./say.ts";
+
+/** Whether a pass should stop starting things: the supervisor is on its way out. */
+export type Stopping = () => boolean;
+
+/** How long a launch lets the one it comes after take: order, not a barrier. */
+const ORDER_WAIT_MS = 1_000;
+
+type Launched = Outcomes["launches"][number];
+
+/**
+ * Starts every action, at most `settings.parallel` at once, and accounts for each as its outcome is known.
+ * `failed` are those that could not even be tried.
+ */
+export async function launchAll(
+  ports: PassPorts,
+  settings: PassSettings,
+  actions: readonly LaunchAction[],
+  failed: readonly Launched[],
+  stopping: Stopping,
+): Promise<Launched[]> {
+  for (const { action, outcome } of failed) await account(ports, settings, action, outcome);
+  if (actions.length === 0) return [...failed];
+  const remains = await clearRemains(ports, settings, actions);
+  const begun = new Map<string, Promise<void>>();
+  const results: Launched[] = [...failed];
+  const queue = [...actions];
+  const worker = async () => {
+    for (let action = queue.shift(); action !== undefined; action = queue.shift()) {
+      if (stopping()) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (action.spec.main) begun.set(action.identity, promise);
+      const before = action.after === null ? undefined : begun.get(action.after);
+      if (before !== undefined && before !== promise)
+        await Promise.race([before, ports.clock.sleep(ORDER_WAIT_MS)]);
+      const outcome = remains.get(action.spec.name) ?? (await launchOne(ports, settings, action));
+      resolve();
+      results.push({ action, outcome });
+      await account(ports, settings, action, outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(settings.parallel, actions.length) }, worker));
+  return results;
+}
+
+async function launchOne(
+  ports: PassPorts,
+  settings: PassSettings,
+  action: LaunchAction,
+): Promise<LaunchOutcome> {
+  const { spec, declaration, tags } = action;
+  try {
+    const request = { spec, declaration, baseEnv: settings.baseEnv, freshEnv: false, tags };
+    return await ports.launcher.launch(request);
+  } catch (error) {
+    return { result: "failed", error: messageOf(error) };
+  }
+}
+
+/**
+ * What the last run left of its process tree is ended by `down`'s routine before a respawn; what survives keeps its
+ * session from being launched. Marked processes of a session that convoy knows nothing of are left alone, and the
+ * session is not launched beside them.
+ */
+async function clearRemains(
+  { ender }: PassPorts,
+  settings: PassSettings,
+  actions: readonly LaunchAction[],
+): Promise<Map<string, LaunchOutcome>> {
+  const blocked = new Map<string, LaunchOutcome>();
+  const looked = actions.map(({ spec, remains }) => ({ name: spec.name, session: remains }));
+  const leftovers = await ender.findLeftovers(looked);
+  const ending = actions.filter(({ spec, remains }) => remains !== null && leftovers.has(spec.name));
+  for (const { spec, remains } of actions)
+    if (remains === null && leftovers.has(spec.name))
+      blocked.set(spec.name, { result: "survivors", pids: leftovers.get(spec.name) ?? [] });
+  if (ending.length === 0) return blocked;
+  const sessions = ending.map(({ remains }) => remains).filter((session) => session !== null);
+  for (const { session, survivors } of await ender.end(sessions, settings.graceMs))
+    if (survivors.length > 0)
+      blocked.set(session, { result: "survivors", pids: survivors.map(({ pid }) => pid) });
+  return blocked;
+}
+
+async function account(
+  ports: PassPorts,
+  settings: PassSettings,
+  action: LaunchAction,
+  outcome: LaunchOutcome,
+): Promise<void> {
+  const now = ports.clock.now();
+  const { events, patch } = settleLaunch(action, outcome, now, capOf(settings));
+  const { name } = action.spec;
+  if (patch !== null) {
+    await ports.registry.patchTags(name, patch.set, patch.remove);
+    await ports.registry.changeLedger(name, (ledger) => ledger && { ...ledger, failedLaunch: true });
+  }
+  const say = sayer(ports);
+  for (const event of events) {
+    say(event);
+    if (event.type === "respawn" || event.type === "session_flapping")
+      ports.events.appendToSession(name, { ...sessionEvent(event), session: name, ts: now.toISOString() });
+  }
+}
+
+/** pty's own names for the two events that stand in a session's log too. */
+function sessionEvent(
+  event: { type: "respawn" } | { type: "session_flapping"; counter: number; limit: number; window: number },
+) {
+  if (event.type === "respawn") return { type: "session_respawn" };
+  const { type, counter, limit, window } = event;
+  return { type, counter, limit, window };
+}
+
+function capOf({ fastFailWindow, fastFailLimit }: PassSettings): Cap {
+  return {
+    ...(fastFailWindow === undefined ? {} : { windowSeconds: fastFailWindow }),
+    ...(fastFailLimit === undefined ? {} : { limit: fastFailLimit }),
+  };
+}

@@ -1,0 +1,76 @@
+/** What one supervisor process has said already: output only, no decision depends on it. */
+import type { PlanDocument } from "../events.ts";
+import type { Decision, World } from "../world.ts";
+import type { Say } from "./say.ts";
+
+export interface Said {
+  plan: string | null;
+  /** `key` of everything that is said when it begins and again only after it has ended. */
+  readonly standing: Set<string>;
+  /** Session and host pid of those seen alive, or started here. */
+  readonly adopted: Set<string>;
+}
+
+export function nothingSaid(): Said {
+  return { plan: null, standing: new Set(), adopted: new Set() };
+}
+
+/** Says what is new in this decision: problems, the plan, adoptions, holds, waits. */
+export function sayDecision(
+  plan: PlanDocument,
+  world: World,
+  decision: Decision,
+  said: Said,
+  say: Say,
+): void {
+  const standing = new Set<string>();
+  const once = (key: string, tell: () => void) => {
+    standing.add(key);
+    if (!said.standing.has(key)) tell();
+  };
+  for (const { severity, path, line, message } of decision.problems)
+    once(`${severity} ${path}:${line} ${message}`, () =>
+      say({ type: severity === "error" ? "catalog_error" : "catalog_warning", path, line, message }),
+    );
+  const text = JSON.stringify(plan);
+  if (text !== said.plan) say(plan);
+  said.plan = text;
+  for (const { row, waitingFor } of decision.agents) {
+    const { identity, busId } = row;
+    const hold = world.holds[busId];
+    if (row.blocked === "held" && hold !== undefined)
+      once(`held ${busId} ${hold.at}`, () =>
+        say({ type: "held", identity, busId, by: hold.by, at: hold.at }),
+      );
+    if (row.blocked === "waiting" && waitingFor !== null)
+      once(`waiting ${busId} ${waitingFor}`, () =>
+        say({ type: "waiting", identity, busId, for: waitingFor }),
+      );
+  }
+  for (const busId of decision.withoutSidecar)
+    once(`sidecar ${busId}`, () =>
+      say({
+        type: "warning",
+        message: `${busId} runs without its notification sidecar: st is not on its PATH`,
+      }),
+    );
+  sayAdoptions(decision, said, say);
+  said.standing.clear();
+  for (const key of standing) said.standing.add(key);
+}
+
+function sayAdoptions(decision: Decision, said: Said, say: Say): void {
+  for (const { row, main } of decision.agents) {
+    if (row.disposition !== "adopt" || row.blocked !== null || main === null) continue;
+    const key = runKey(main.name, main.pid);
+    if (said.adopted.has(key)) continue;
+    said.adopted.add(key);
+    const { identity, busId } = row;
+    say({ type: "adopt", identity, busId, session: main.name, pid: main.childPid ?? null });
+  }
+}
+
+/** One run of a session, as `adopted` keeps it. */
+export function runKey(session: string, hostPid: number | null): string {
+  return `${session} ${hostPid ?? ""}`;
+}
