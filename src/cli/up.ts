@@ -41,7 +41,7 @@ type Around = Pick<CommandContext, "output" | "env" | "home">;
 export async function runUp(options: UpOptions, around: Around): Promise<number> {
   const paths = networkPaths(options.network);
   requireSomethingToSupervise(paths, options);
-  if (options.detach) return await detachSupervisor(paths, options.networkFlag, around);
+  if (options.detach) return await detachSupervisor(paths, options, around);
   const lock = await acquireSupervisorLock(paths, VERSION);
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
   sweepTemporaries(paths);
