@@ -6,6 +6,7 @@ import type { ConvoyEvent, EventBody } from "../events.ts";
 import { rememberHostName } from "../registry/host-name.ts";
 import { createNetwork, inspectNetwork } from "../registry/network.ts";
 import { acquireSupervisorLock } from "../registry/supervisor-lock.ts";
+import { sweepTemporaries } from "../registry/sweep.ts";
 import { supervise } from "../supervisor/loop.ts";
 import { observe } from "../supervisor/observe.ts";
 import { pass } from "../supervisor/pass.ts";
@@ -43,6 +44,7 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   if (options.detach) return await detachSupervisor(paths, options.networkFlag, around);
   const lock = await acquireSupervisorLock(paths, VERSION);
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
+  sweepTemporaries(paths);
   const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
   const print = eventPrinter(around.output, formOf(options));
   const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.output);

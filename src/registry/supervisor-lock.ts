@@ -71,7 +71,8 @@ function openExclusive(path: string): Database | null {
     database?.close();
     const code = String((error as { code?: unknown }).code);
     if (code.startsWith("SQLITE_BUSY")) return null;
-    throw new ConvoyError("failed", `cannot lock ${path}: ${messageOf(error)}`);
+    const next = code === "SQLITE_NOTADB" ? `when no supervisor runs, remove it: rm '${path}'` : null;
+    throw new ConvoyError("failed", `cannot lock ${path}: ${messageOf(error)}`, next);
   }
 }
 
@@ -108,5 +109,5 @@ export function readSupervisor(paths: Pick<NetworkPaths, "holder">): Holder | nu
   const { pid, start, boot, version } = parsed.object;
   if (typeof pid !== "number" || typeof start !== "string" || typeof boot !== "string") return null;
   const holder = { pid, start, boot, version: typeof version === "string" ? version : "" };
-  return identify(holder, boot) === "not-ours" ? null : holder;
+  return identify(holder, boot) === "ours" ? holder : null;
 }

@@ -86,7 +86,10 @@ interface Begun {
   readonly gone: Promise<unknown>;
 }
 
-/** Under the launch lock: the last look, the intention, the spawn, and who the host is. */
+/**
+ * Under the launch lock: the last look, the intention, the spawn, and who the host is. The ledger comes first: a record
+ * without one is another program's session.
+ */
 async function begin(options: LauncherOptions, request: LaunchRequest): Promise<Begun | LaunchResult> {
   const { files } = options;
   const { spec } = request;
@@ -96,7 +99,6 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
   await nextTurn();
   const launchId = crypto.randomUUID();
   const launchedAt = new Date().toISOString();
-  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   await files.changeLedger(spec.name, (before) =>
     freshLedger(before, request, {
       launchId,
@@ -105,6 +107,7 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
       boot: processTable.boot(),
     }),
   );
+  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   const host = spawnHost(options, spec.name);
   await files.changeLedger(spec.name, (ledger) =>
     ledger?.launchId === launchId && ledger.host === null ? { ...ledger, host: host.identity } : null,
