@@ -106,7 +106,7 @@ function createTrust(): TrustPort {
       const access = { ...trustAccess, readIsOnPath, ...(dryRun ? { updateConfig: lookAtConfig } : {}) };
       const { files, unresolved } = await pretrust(requests, access);
       const lost = unresolved.map(({ workspace, problem }) => {
-        return { path: workspace, written: false, added: [], problem };
+        return { path: workspace, written: false, added: [], refused: [], problem };
       });
       return [...files, ...lost];
     },
