@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs"
 import process from "node:process";
 import { ConvoyError } from "../errors.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";
+import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import type { CommandContext } from "./command.ts";
 
@@ -18,8 +19,9 @@ export async function detachSupervisor(
   const holder = readSupervisor(paths);
   if (holder !== null)
     throw new ConvoyError("locked", `the supervisor with pid ${holder.pid} holds ${paths.root}`, "convoy ls");
-  mkdirSync(paths.state, { recursive: true, mode: 0o700 });
+  if (mkdirSync(paths.state, { recursive: true, mode: 0o700 }) !== undefined) effect("folder-create");
   const log = openSync(paths.upLog, "a", 0o600);
+  effect("log-open");
   const before = statSync(paths.upLog).size;
   const words = process.argv.slice(2).filter((word) => word !== "--detach");
   const supervisor = Bun.spawn([process.execPath, ...words], {
@@ -28,6 +30,7 @@ export async function detachSupervisor(
     stdio: ["ignore", log, log],
     env: { ...process.env, CONVOY_NETWORK: paths.root },
   });
+  effect("supervisor-spawn");
   closeSync(log);
   supervisor.unref();
   const deadline = performance.now() + START_WAIT_MS;

@@ -7,6 +7,7 @@ import { linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "./clock.ts";
+import { effect } from "./effects.ts";
 import { identify, identityOf, processTable, startTimeMs } from "./processes.ts";
 import { randomName } from "./random-name.ts";
 import { removeFile } from "./remove-file.ts";
@@ -80,7 +81,9 @@ function linkLock(path: string, options: LockOptions): (() => void) | null {
   const own = `${path}.tmp.${process.pid}.${randomName()}`;
   try {
     writeFileSync(own, lockText(options.identity === true), { flag: "wx", mode: 0o600 });
+    effect("temporary-write");
     linkSync(own, path);
+    effect("lock-take");
     const inode = statSync(own).ino;
     return () => releaseOwn(path, inode);
   } catch (error) {
@@ -88,6 +91,7 @@ function linkLock(path: string, options: LockOptions): (() => void) | null {
     throw new ConvoyError("failed", `cannot lock ${path}: ${lockFault(error)}`);
   } finally {
     removeFile(own);
+    effect("temporary-remove");
   }
 }
 
@@ -110,7 +114,9 @@ function lockText(withIdentity: boolean): string {
 
 function releaseOwn(path: string, inode: number): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.ino === inode) removeFile(path);
+  if (found?.ino !== inode) return;
+  removeFile(path);
+  effect("lock-release");
 }
 
 /** The holder as the lock names it: `start` and `boot` null in a plain one. Null when there is no pid to read. */
@@ -156,6 +162,7 @@ function breakStale(path: string): boolean {
   try {
     if (isLockHeld(path)) return false;
     removeFile(path);
+    effect("lock-break");
     return true;
   } finally {
     breaker();
@@ -167,6 +174,7 @@ function removeDeadBreaker(path: string): false {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && Date.now() - found.mtimeMs > EMPTY_STALE_MS && isStale(path, found.mtimeMs)) {
     removeFile(path);
+    effect("lock-break");
   }
   return false;
 }
