@@ -94,6 +94,7 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
   if (await options.isHeld(spec.agent)) return { result: "refused", reason: "held" };
   const look = await options.lastLook(spec.name);
   if (look !== "dead") return { result: "refused", reason: look };
+  await nextTurn();
   const launchId = crypto.randomUUID();
   const launchedAt = new Date().toISOString();
   await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
@@ -110,6 +111,14 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
     ledger?.launchId === launchId && ledger.host === null ? { ...ledger, host: host.identity } : null,
   );
   return { launchId, hostPid: host.pid, gone: host.gone };
+}
+
+/**
+ * Many launches at once take their steps in turn, a lock held by one while the others spawn. From its own turn of the
+ * event loop on, each goes through without another in between.
+ */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Members of other writers stay; those of an earlier run's end go. */

@@ -29,17 +29,12 @@ export interface DownReport {
   readonly reports: ReadonlyMap<string, EndReport>;
 }
 
-/** What `down` would do. Reads only. */
-export async function lookAtDown(
-  ports: PassPorts,
-  settings: PassSettings,
-  only: DownRequest["only"],
-): Promise<{ world: World; plan: DownPlan }> {
-  const world = await observe(ports, settings, "event");
-  return { world, plan: planDown(world, busIdAccessor(world.inForce, world.host), only) };
+/** What `down` would do in this world. */
+export function downPlanOf(world: World, only: DownRequest["only"]): DownPlan {
+  return planDown(world, busIdAccessor(world.inForce, world.host), only);
 }
 
-/** Ends what was asked for, as it is found once it is held. */
+/** Ends what was asked for, as it is found once it is held. `first` is the plan that a look before that gave. */
 export async function down(
   ports: DownPorts,
   settings: PassSettings,
