@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs"
 import process from "node:process";
 import { ConvoyError } from "../errors.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";
+import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import type { CommandContext } from "./command.ts";
 import type { UpOptions } from "./up.ts";
@@ -31,8 +32,9 @@ export async function detachSupervisor(
   const holder = readSupervisor(paths);
   if (holder !== null)
     throw new ConvoyError("locked", `the supervisor with pid ${holder.pid} holds ${paths.root}`, "convoy ls");
-  mkdirSync(paths.state, { recursive: true, mode: 0o700 });
+  if (mkdirSync(paths.state, { recursive: true, mode: 0o700 }) !== undefined) effect("folder-create");
   const log = openSync(paths.upLog, "a", 0o600);
+  effect("log-open");
   const before = statSync(paths.upLog).size;
   const supervisor = Bun.spawn([...ownCommand(), "up", ...wordsOf(options)], {
     argv0: "convoy",
@@ -42,6 +44,7 @@ export async function detachSupervisor(
     // Typed inside a session, it is no part of that session.
     env: { ...process.env, PTY_SESSION: undefined, ST_ROOT: undefined, ST_AGENT: undefined },
   });
+  effect("supervisor-spawn");
   closeSync(log);
   supervisor.unref();
   const deadline = performance.now() + START_WAIT_MS;

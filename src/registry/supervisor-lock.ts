@@ -10,6 +10,7 @@ import { parseJsonObject } from "../json-members.ts";
 import type { ProcessIdentity } from "../session.ts";
 import { writeFileAtomic } from "../system/atomic-write.ts";
 import { systemClock } from "../system/clock.ts";
+import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import { identify, identityOf, processTable } from "../system/processes.ts";
 import { removeFile } from "../system/remove-file.ts";
@@ -66,6 +67,7 @@ function openExclusive(path: string): Database | null {
     database = new Database(path, { create: true });
     database.run("PRAGMA busy_timeout = 0");
     database.run("BEGIN EXCLUSIVE");
+    effect("lock-database");
     return database;
   } catch (error) {
     database?.close();
@@ -82,6 +84,7 @@ function writeHolder(paths: LockPaths, version: string): void {
   try {
     const holder: Holder = { ...self, boot: processTable.boot(), version };
     writeFileAtomic(paths.holder, `${JSON.stringify(holder)}\n`);
+    effect("holder-write");
   } catch (error) {
     closeConnection();
     throw new ConvoyError("failed", `cannot write ${paths.holder}: ${messageOf(error)}`);
@@ -92,6 +95,7 @@ function writeHolder(paths: LockPaths, version: string): void {
 function release(paths: LockPaths): void {
   if (connection === null) return;
   removeFile(paths.holder);
+  effect("holder-remove");
   closeConnection();
 }
 

@@ -73,6 +73,7 @@ export function createLauncher(options: LauncherOptions) {
       const ledger = session.ledger ?? null;
       if (ledger?.host && identify(ledger.host, ledger.boot) === "ours") {
         process.kill(ledger.host.pid, "SIGWINCH");
+        effect("signal-nudge");
       }
     },
   };
@@ -209,8 +210,10 @@ export function hostEnvironment(env: Readonly<Record<string, string | undefined>
   const passed: Record<string, string> = { BUN_GC_TIMER_DISABLE: "1" };
   if (env.PATH !== undefined) passed.PATH = env.PATH;
   if (env.HOME !== undefined) passed.HOME = env.HOME;
-  const killAfter = env.CONVOY_TEST_HOST_KILL_AFTER;
-  if (killAfter !== undefined) passed.CONVOY_TEST_KILL_AFTER = killAfter;
+  for (const hook of ["KILL_AFTER", "EFFECTS"]) {
+    const value = env[`CONVOY_TEST_HOST_${hook}`];
+    if (value !== undefined) passed[`CONVOY_TEST_${hook}`] = value;
+  }
   return passed;
 }
 

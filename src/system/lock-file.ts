@@ -7,6 +7,7 @@ import { closeSync, fstatSync, linkSync, openSync, readFileSync, statSync, write
 import process from "node:process";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "./clock.ts";
+import { effect } from "./effects.ts";
 import { identify, identityOf, processTable, startTimeMs } from "./processes.ts";
 import { randomName } from "./random-name.ts";
 import { removeFile } from "./remove-file.ts";
@@ -86,7 +87,9 @@ function linkLock(path: string, options: LockOptions): (() => void) | null {
   const own = `${path}.tmp.${process.pid}.${randomName()}`;
   try {
     writeFileSync(own, lockText(options.identity === true), { flag: "wx", mode: 0o600 });
+    effect("temporary-write");
     linkSync(own, path);
+    effect("lock-take");
     const inode = statSync(own).ino;
     return () => releaseOwn(path, inode);
   } catch (error) {
@@ -94,6 +97,7 @@ function linkLock(path: string, options: LockOptions): (() => void) | null {
     throw new ConvoyError("failed", `cannot lock ${path}: ${lockFault(error)}`);
   } finally {
     removeFile(own);
+    effect("temporary-remove");
   }
 }
 
@@ -116,7 +120,9 @@ function lockText(withIdentity: boolean): string {
 
 function releaseOwn(path: string, inode: number): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.ino === inode) removeFile(path);
+  if (found?.ino !== inode) return;
+  removeFile(path);
+  effect("lock-release");
 }
 
 interface FoundLock {
@@ -176,7 +182,10 @@ function breakStale(path: string): boolean {
   if (breaker === null) return removeDeadBreaker(`${path}.break.tmp`);
   try {
     const state = stateOf(path);
-    if (state === "stale") removeFile(path);
+    if (state === "stale") {
+      removeFile(path);
+      effect("lock-break");
+    }
     return state !== "held";
   } finally {
     breaker();
@@ -186,6 +195,9 @@ function breakStale(path: string): boolean {
 /** A breaker works for microseconds; one that is dead was killed there. The caller tries again after its pause. */
 function removeDeadBreaker(path: string): false {
   const found = readLock(path);
-  if (found !== null && Date.now() - found.lockedAtMs > EMPTY_STALE_MS && isStale(found)) removeFile(path);
+  if (found !== null && Date.now() - found.lockedAtMs > EMPTY_STALE_MS && isStale(found)) {
+    removeFile(path);
+    effect("lock-break");
+  }
   return false;
 }
