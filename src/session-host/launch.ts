@@ -73,6 +73,7 @@ export function createLauncher(options: LauncherOptions) {
       const ledger = session.ledger ?? null;
       if (ledger?.host && identify(ledger.host, ledger.boot) === "ours") {
         process.kill(ledger.host.pid, "SIGWINCH");
+        effect("signal-nudge");
       }
     },
   };
@@ -86,7 +87,10 @@ interface Begun {
   readonly gone: Promise<unknown>;
 }
 
-/** Under the launch lock: the last look, the intention, the spawn, and who the host is. */
+/**
+ * Under the launch lock: the last look, the intention, the spawn, and who the host is. The ledger comes first: a record
+ * without one is another program's session.
+ */
 async function begin(options: LauncherOptions, request: LaunchRequest): Promise<Begun | LaunchResult> {
   const { files } = options;
   const { spec } = request;
@@ -96,7 +100,6 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
   await nextTurn();
   const launchId = crypto.randomUUID();
   const launchedAt = new Date().toISOString();
-  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   await files.changeLedger(spec.name, (before) =>
     freshLedger(before, request, {
       launchId,
@@ -105,6 +108,7 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
       boot: processTable.boot(),
     }),
   );
+  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   const host = spawnHost(options, spec.name);
   await files.changeLedger(spec.name, (ledger) =>
     ledger?.launchId === launchId && ledger.host === null ? { ...ledger, host: host.identity } : null,
@@ -206,8 +210,10 @@ export function hostEnvironment(env: Readonly<Record<string, string | undefined>
   const passed: Record<string, string> = { BUN_GC_TIMER_DISABLE: "1" };
   if (env.PATH !== undefined) passed.PATH = env.PATH;
   if (env.HOME !== undefined) passed.HOME = env.HOME;
-  const killAfter = env.CONVOY_TEST_HOST_KILL_AFTER;
-  if (killAfter !== undefined) passed.CONVOY_TEST_KILL_AFTER = killAfter;
+  for (const hook of ["KILL_AFTER", "EFFECTS"]) {
+    const value = env[`CONVOY_TEST_HOST_${hook}`];
+    if (value !== undefined) passed[`CONVOY_TEST_${hook}`] = value;
+  }
   return passed;
 }
 
