@@ -96,7 +96,6 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
   if (look !== "dead") return { result: "refused", reason: look };
   const launchId = randomUUID();
   const launchedAt = new Date().toISOString();
-  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   await files.changeLedger(spec.name, (before) =>
     freshLedger(before, request, {
       launchId,
@@ -105,6 +104,8 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
       boot: processTable.boot(),
     }),
   );
+  // The ledger first: a record that no ledger explains proves neither life nor death, and would stay unknown for good.
+  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   const host = spawnHost(options, spec.name);
   await files.changeLedger(spec.name, (ledger) =>
     ledger?.launchId === launchId && ledger.host === null ? { ...ledger, host: host.identity } : null,
