@@ -3,7 +3,6 @@
  * too, so keys, values and decisions follow it exactly (test/fixtures/flapping.json).
  * Whether a session is to run at all (batch, holds, retirement) is not decided here.
  */
-import { createHash } from "node:crypto";
 
 export const FAST_FAILS_TAG = "strategy.consecutive-fast-fails";
 export const LAST_RESPAWN_TAG = "strategy.last-respawn-at";
@@ -46,10 +45,8 @@ export interface RespawnDecision {
 
 /** First 16 hex digits of SHA-256 over `command`, NUL, and `args` joined by NUL. */
 export function commandHash(command: string, args: readonly string[]): string {
-  return createHash("sha256")
-    .update([command, args.join("\0")].join("\0"), "utf8")
-    .digest("hex")
-    .slice(0, 16);
+  const text = [command, args.join("\0")].join("\0");
+  return new Bun.CryptoHasher("sha256").update(text, "utf8").digest("hex").slice(0, 16);
 }
 
 /** Whether the session is parked for the command it would run: a changed command is not. */

@@ -1,6 +1,7 @@
 /** Claude Code's record of trusted folders: `projects.<real path>.hasTrustDialogAccepted` in `.claude.json` (formats §8). */
-import { applyEdits, type Edit, type Node, parseTree, printParseErrorCode, visit } from "jsonc-parser";
+import type { Edit, Node } from "jsonc-parser";
 import { messageOf } from "./errors.ts";
+import { jsoncParser } from "./libraries.ts";
 
 const FLAG = "hasTrustDialogAccepted";
 const BOM = "\uFEFF";
@@ -65,6 +66,7 @@ function parseProjects(body: string): { projects: JsonObject } | { problem: stri
 
 /** Where and why a text is not strict JSON; null when this parser finds no fault. */
 function syntaxProblem(body: string): string | null {
+  const { printParseErrorCode, visit } = jsoncParser();
   let found: string | null = null;
   const onError = (code: number, _offset: number, _length: number, line: number): void => {
     const words = printParseErrorCode(code).replaceAll(/(?<=.)([A-Z])/g, " $1");
@@ -89,11 +91,11 @@ function member(object: JsonObject, name: string): unknown {
 
 /** One parse, one list of edits, one application, whatever the number of workspaces: the file may have 20 MB. */
 function withTrust(body: string, workspaces: readonly string[]): string | { problem: string } {
-  const root = parseTree(body);
+  const root = jsoncParser().parseTree(body);
   if (root === undefined) return { problem: "the text could not be parsed" };
   const edits = planEdits(body, root, workspaces);
   if (!Array.isArray(edits)) return edits;
-  const after = applyEdits(body, edits);
+  const after = jsoncParser().applyEdits(body, edits);
   const check = parseProjects(after);
   if ("problem" in check || !workspaces.every((workspace) => isTrusted(check.projects, workspace))) {
     return { problem: "no edit was found that leaves a valid file" };

@@ -1,8 +1,8 @@
 /** Codex's record of trusted folders: `[projects."<real path>"]` with `trust_level` in `config.toml` (formats §8). */
-import { isDeepStrictEqual } from "node:util";
-import { applyEdits, type Edit } from "jsonc-parser";
+import type { Edit } from "jsonc-parser";
 import { parse as parseToml, TomlError, type TomlTable } from "smol-toml";
-import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
+import type { AST } from "toml-eslint-parser";
+import { jsoncParser, tomlSyntax } from "./libraries.ts";
 
 const LEVEL = "trust_level";
 const TRUSTED = `${LEVEL} = "trusted"`;
@@ -40,9 +40,9 @@ export function mergeCodexTrust(text: string | null, workspaces: readonly string
       (workspace) => !refused.includes(workspace) && !hasLevel(projects, workspace),
     );
     if (added.length === 0) return { text: before, changed: false, refused, added };
-    const after = applyEdits(body, planEdits(body, added));
-    parseTOML(after);
-    if (!isDeepStrictEqual(parseDocument(after), withTrust(document, added))) {
+    const after = jsoncParser().applyEdits(body, planEdits(body, added));
+    tomlSyntax().parseTOML(after);
+    if (!Bun.deepEquals(parseDocument(after), withTrust(document, added), true)) {
       return { problem: "no edit was found that keeps every old value" };
     }
     return { text: mark + after, changed: true, refused, added };
@@ -60,7 +60,7 @@ function parseDocument(body: string): TomlTable {
 /** What a parser said; null for any other error. smol-toml's message goes on with a piece of the source. */
 function syntaxProblem(error: unknown): string | null {
   if (error instanceof RangeError) return "nested too deeply to be edited";
-  if (error instanceof ParseError) return `line ${error.lineNumber}: ${error.message}`;
+  if (error instanceof tomlSyntax().ParseError) return `line ${error.lineNumber}: ${error.message}`;
   if (!(error instanceof TomlError)) return null;
   const reason = error.message.split("\n")[0] ?? "";
   return `line ${error.line}: ${reason.replace("Invalid TOML document: ", "")}`;
@@ -105,7 +105,7 @@ type Place =
 
 function planEdits(body: string, workspaces: readonly string[]): Edit[] {
   const newline = /\r?\n/.exec(body)?.[0] ?? "\n";
-  const statements = parseTOML(body).body[0].body;
+  const statements = tomlSyntax().parseTOML(body).body[0].body;
   const places = workspaces.map((workspace) => placeOf(body, statements, workspace, newline));
   const inline = Map.groupBy(
     places.filter((place) => place.at === "inline"),

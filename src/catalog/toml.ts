@@ -1,7 +1,7 @@
 /** TOML to a plain object, by the letter of the standard (never Bun's own parser, which is laxer and stricter). */
 import { parse, TomlError } from "smol-toml";
 import { messageOf } from "../errors.ts";
-import type { Decoding, Positions } from "./decoding.ts";
+import type { Decoding, Position, Positions } from "./decoding.ts";
 
 /** `text` without a byte order mark. The parser that knows positions is loaded when a line is asked for. */
 export function decodeToml(text: string): Decoding {
@@ -20,8 +20,26 @@ export function decodeToml(text: string): Decoding {
     value,
     hint: null,
     async positionOf(path) {
+      const [name] = path;
+      const simple = path.length === 1 && typeof name === "string" ? plainMember(text, name) : null;
+      if (simple !== null) return simple;
       positions ??= import("./toml-syntax.ts").then((syntax) => syntax.tomlPositions(text));
       return (await positions).nearest(path);
     },
   };
+}
+
+/**
+ * Where a top-level member stands that is written plainly, on a line of its own before the first table; null when that
+ * cannot be told without the syntax tree.
+ */
+function plainMember(text: string, name: string): Position | null {
+  if (!/^[\w-]+$/.test(name) || text.includes('"""') || text.includes("'''")) return null;
+  let offset = 0;
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trimStart().startsWith("[")) return null;
+    if (line.startsWith(name) && /^\s*=/.test(line.slice(name.length))) return { line: index + 1, offset };
+    offset += line.length + 1;
+  }
+  return null;
 }

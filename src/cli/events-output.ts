@@ -2,16 +2,28 @@
 import { type ConvoyEvent, describeEvent, formatEventJson } from "../events.ts";
 import type { Output } from "./output.ts";
 
+export type EventForm = "json" | "timed" | "plain";
+
 /** Shows every event as it comes. */
-export function eventPrinter(output: Output, json: boolean): (event: ConvoyEvent) => void {
-  if (json) return (event) => output.out(formatEventJson(event));
-  return (event) => output.out(formatEventLine(event, output));
+export function eventPrinter(output: Output, form: EventForm): (event: ConvoyEvent) => void {
+  switch (form) {
+    case "json":
+      return (event) => output.out(formatEventJson(event));
+    case "timed":
+      return (event) => output.out(formatTimedLine(event, output));
+    case "plain":
+      return (event) => output.out(formatEventLine(event, output));
+  }
 }
 
 /** `hh:mm:ss  type  what happened`, in local time. */
+export function formatTimedLine(event: ConvoyEvent, output: Pick<Output, "colors">): string {
+  return `${output.colors.dim(formatTime(new Date(event.ts)))}  ${formatEventLine(event, output)}`;
+}
+
+/** `type  what happened`. */
 export function formatEventLine(event: ConvoyEvent, { colors }: Pick<Output, "colors">): string {
-  const time = new Date(event.ts).toTimeString().slice(0, 8);
-  return `${colors.dim(time)}  ${paint(event.type, colors)}  ${describeEvent(event)}`;
+  return `${paint(event.type, colors)}  ${describeEvent(event)}`;
 }
 
 const TYPE_COLUMN = 16;
@@ -22,4 +34,11 @@ function paint(type: string, colors: Output["colors"]): string {
   const text = type.padEnd(TYPE_COLUMN);
   if (BAD.has(type)) return colors.red(text);
   return DOUBTFUL.has(type) ? colors.yellow(text) : colors.green(text);
+}
+
+/** `hh:mm:ss`, without `toTimeString`, which loads the names of time zones. */
+function formatTime(time: Date): string {
+  return [time.getHours(), time.getMinutes(), time.getSeconds()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
 }

@@ -2,7 +2,6 @@
  * Starts session hosts. The intention is written before the act, under the session's launch lock, so that a crash in
  * between leaves a record without a process, never a process without a record.
  */
-import { randomUUID } from "node:crypto";
 import process from "node:process";
 import { ConvoyError, messageOf } from "../errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../identity.ts";
@@ -74,6 +73,7 @@ export function createLauncher(options: LauncherOptions) {
       const ledger = session.ledger ?? null;
       if (ledger?.host && identify(ledger.host, ledger.boot) === "ours") {
         process.kill(ledger.host.pid, "SIGWINCH");
+        effect("signal-nudge");
       }
     },
   };
@@ -87,14 +87,18 @@ interface Begun {
   readonly gone: Promise<unknown>;
 }
 
-/** Under the launch lock: the last look, the intention, the spawn, and who the host is. */
+/**
+ * Under the launch lock: the last look, the intention, the spawn, and who the host is. The ledger comes first: a record
+ * without one is another program's session.
+ */
 async function begin(options: LauncherOptions, request: LaunchRequest): Promise<Begun | LaunchResult> {
   const { files } = options;
   const { spec } = request;
   if (await options.isHeld(spec.agent)) return { result: "refused", reason: "held" };
   const look = await options.lastLook(spec.name);
   if (look !== "dead") return { result: "refused", reason: look };
-  const launchId = randomUUID();
+  await nextTurn();
+  const launchId = crypto.randomUUID();
   const launchedAt = new Date().toISOString();
   await files.changeLedger(spec.name, (before) =>
     freshLedger(before, request, {
@@ -104,13 +108,20 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
       boot: processTable.boot(),
     }),
   );
-  // The ledger first: a record that no ledger explains proves neither life nor death, and would stay unknown for good.
   await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   const host = spawnHost(options, spec.name);
   await files.changeLedger(spec.name, (ledger) =>
     ledger?.launchId === launchId && ledger.host === null ? { ...ledger, host: host.identity } : null,
   );
   return { launchId, hostPid: host.pid, gone: host.gone };
+}
+
+/**
+ * Many launches at once take their steps in turn, a lock held by one while the others spawn. From its own turn of the
+ * event loop on, each goes through without another in between.
+ */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Members of other writers stay; those of an earlier run's end go. */
@@ -199,8 +210,10 @@ export function hostEnvironment(env: Readonly<Record<string, string | undefined>
   const passed: Record<string, string> = { BUN_GC_TIMER_DISABLE: "1" };
   if (env.PATH !== undefined) passed.PATH = env.PATH;
   if (env.HOME !== undefined) passed.HOME = env.HOME;
-  const killAfter = env.CONVOY_TEST_HOST_KILL_AFTER;
-  if (killAfter !== undefined) passed.CONVOY_TEST_KILL_AFTER = killAfter;
+  for (const hook of ["KILL_AFTER", "EFFECTS"]) {
+    const value = env[`CONVOY_TEST_HOST_${hook}`];
+    if (value !== undefined) passed[`CONVOY_TEST_${hook}`] = value;
+  }
   return passed;
 }
 

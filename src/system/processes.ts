@@ -2,7 +2,6 @@
  * Who a pid is: pid, start time and boot together name a process; a zombie is dead.
  * Linux reads /proc; Darwin asks `ps` and `sysctl` (the Darwin half has not been run).
  */
-import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { errnoOf } from "../errors.ts";
@@ -106,17 +105,19 @@ export function parsePsLine(line: string): ProcessRow | null {
   return { pid, parent, start: words.slice(3, 8).join(" "), zombie, name: words.slice(8).join(" ") };
 }
 
+/** What a system program prints. */
+function outputOf(command: readonly string[]): string {
+  return Bun.spawnSync([...command], { env: { LC_ALL: "C" }, stderr: "ignore" }).stdout.toString();
+}
+
 function ps(args: readonly string[]): string {
-  return spawnSync("/bin/ps", [...args], { encoding: "utf8", env: { LC_ALL: "C" } }).stdout ?? "";
+  return outputOf(["/bin/ps", ...args]);
 }
 
 const PS_COLUMNS = "pid=,ppid=,stat=,lstart=,comm=";
 
 const darwin: ProcessTable = {
-  boot: () =>
-    rememberBoot(() =>
-      spawnSync("/usr/sbin/sysctl", ["-n", "kern.bootsessionuuid"], { encoding: "utf8" }).stdout.trim(),
-    ),
+  boot: () => rememberBoot(() => outputOf(["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"]).trim()),
   row(pid) {
     const row = parsePsLine(ps(["-o", PS_COLUMNS, "-p", String(pid)]));
     return row ?? (signalZero(pid) === "gone" ? null : "hidden");
@@ -166,7 +167,7 @@ const TICK_MS = 10;
 /** When this machine started, by the wall clock as it now is set, in ms; null when it cannot be told. About 1 s exact. */
 export function bootTimeMs(): number | null {
   if (process.platform === "darwin") {
-    const text = spawnSync("/usr/sbin/sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).stdout;
+    const text = outputOf(["/usr/sbin/sysctl", "-n", "kern.boottime"]);
     const seconds = /sec = (\d+)/.exec(text)?.[1];
     return seconds === undefined ? null : Number(seconds) * 1000;
   }
