@@ -111,6 +111,7 @@ class SessionHost {
     await this.files.completeRecord().catch(this.report);
     this.events.write("session_start", { tags: { ...this.files.ledger.tags } });
     this.keeper.setWatched(this.clients.isWatched);
+    this.noteGarbage(TIDY_BYTES);
     if (this.terminated) this.endProgram();
   }
 
