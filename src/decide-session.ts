@@ -51,7 +51,7 @@ export function decideSession(
 function decideDead(spec: SessionSpec, session: ObservedSession, world: World): SessionVerdict {
   const { tags } = session;
   const ledger = session.ledger ?? null;
-  if (ledger !== null && ledger.host === null && ledger.end === null)
+  if (ledger !== null && !ledger.failedLaunch && ledger.host === null && ledger.end === null)
     return start("launch", "an earlier launch was interrupted", ledger.tags, ledger.tags, world);
   const fresh = notAFailure(ledger, world);
   if (fresh !== null) return start("launch", fresh, withEmptyAccounting(tags), tags, world);
