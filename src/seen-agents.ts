@@ -1,5 +1,5 @@
 /** Whose every session is, for commands that look: agents that are declared, agents that are not, and nobody's. */
-import { shortHost } from "./identity.ts";
+import { identityIn } from "./down-plan.ts";
 import { isMainSession, liveOf } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
 import { busIdAccessor } from "./sessions-of.ts";
@@ -40,7 +40,7 @@ export function groupSeenAgents(world: World, decision: Decision): SeenAgents {
       nobodys.push(session);
       continue;
     }
-    const elsewhere = declared.has(owner) ? undefined : moved.get(identityOf(owner, session));
+    const elsewhere = declared.has(owner) ? undefined : moved.get(identityIn(owner));
     const busId = elsewhere ?? owner;
     const group = groups.get(busId);
     if (group === undefined) groups.set(busId, [session]);
@@ -70,7 +70,7 @@ function movedAgents(decision: Decision): Map<string, string> {
 function seenAgent(busId: string, own: readonly ObservedSession[], agent: AgentDecision | null): SeenAgent {
   const main = agent?.main != null && own.includes(agent.main) ? agent.main : pickMain(own);
   const others = own.filter((session) => session !== main).sort((a, b) => compare(a.name, b.name));
-  const identity = agent?.row.identity ?? identityOf(busId, main ?? own[0]);
+  const identity = agent?.row.identity ?? identityIn(busId);
   return { identity, busId, agent, sessions: main === null ? others : [main, ...others], main };
 }
 
@@ -82,12 +82,6 @@ function pickMain(own: readonly ObservedSession[]): ObservedSession | null {
     (a, b) => compare(b.exitedAt ?? "", a.exitedAt ?? "") || compare(a.name, b.name),
   );
   return live.find((session) => session.process === "ours") ?? live[0] ?? ended[0] ?? null;
-}
-
-/** The identity in a bus id; the ledger knows it for sure. */
-function identityOf(busId: string, session: ObservedSession | undefined): string {
-  if (session?.ledger != null && session.ledger.agent === busId) return session.ledger.identity;
-  return busId.startsWith(`${shortHost(busId)}.`) ? busId.slice(busId.indexOf(".") + 1) : busId;
 }
 
 function compare(a: string, b: string): number {

@@ -66,7 +66,7 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   const stop = untilSignalled();
   if (!options.keepHolds) await liftHolds(ports, settings, say);
   const { intervalMs } = options;
-  await supervise(ports, { ...settings, intervalMs, pid: process.pid, version: VERSION }, stop);
+  await supervise(ports, { ...settings, intervalMs, pid: process.pid }, stop);
   lock.release();
   return 0;
 }

@@ -137,6 +137,7 @@ export function createSettings(options: WiringOptions, over: SettingsOptions = {
     network: paths,
     host: over.host ?? readHostName(paths, { override: env.CONVOY_HOST }).host,
     home,
+    version: VERSION,
     baseEnv: baseEnvironment(env, readLogin(home)),
     graceMs: over.graceMs ?? DEFAULT_GRACE_MS,
     parallel: PARALLEL_LAUNCHES,

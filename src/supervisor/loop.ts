@@ -26,7 +26,6 @@ export interface LoopPorts extends PassPorts {
 export interface LoopSettings extends PassSettings {
   readonly intervalMs: number;
   readonly pid: number;
-  readonly version: string;
 }
 
 /** Several changes at once make one pass. */

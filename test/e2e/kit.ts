@@ -254,12 +254,12 @@ export class Net {
 /** Waits until `look` gives something; throws with what was waited for. */
 export async function until<T>(
   what: string,
-  look: () => T | null | undefined | false,
+  look: () => T | null | undefined | false | Promise<T | null | undefined | false>,
   context: () => string = () => "",
 ): Promise<T> {
   const deadline = performance.now() + DEADLINE_MS;
   while (true) {
-    const found = look();
+    const found = await look();
     if (found !== null && found !== undefined && found !== false) return found;
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what}\n${context()}`);
     await Bun.sleep(LOOK_MS);
