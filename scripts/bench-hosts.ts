@@ -16,23 +16,31 @@ const pssKb = (pid: number) =>
 /** Time on a CPU of all its threads, in milliseconds. */
 function cpuMs(pid: number): number {
   const tasks = [...new Bun.Glob("*/schedstat").scanSync({ cwd: `/proc/${pid}/task`, onlyFiles: false })];
-  return sum(tasks.map((task) => Number(readFileSync(`/proc/${pid}/task/${task}`, "utf8").split(" ")[0]))) / 1e6;
+  return (
+    sum(tasks.map((task) => Number(readFileSync(`/proc/${pid}/task/${task}`, "utf8").split(" ")[0]))) / 1e6
+  );
 }
 function statCpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
 }
-const say = (phase: string, figures: object) => process.stdout.write(`${JSON.stringify({ phase, ...figures })}\n`);
+const say = (phase: string, figures: object) =>
+  process.stdout.write(`${JSON.stringify({ phase, ...figures })}\n`);
 const megabytes = (kb: number) => Math.round((kb / 1024) * 100) / 100;
 
 const network = createHostNetwork();
 try {
   const names = Array.from({ length: count }, (_, index) => `h${index}`);
-  const script = 'read go; seq -f "line %g of a program that prints a good deal of text" 1 10000; exec sleep 1000';
+  const script =
+    'read go; seq -f "line %g of a program that prints a good deal of text" 1 10000; exec sleep 1000';
   const began = performance.now();
   const started = await Promise.all(names.map((name) => network.start(name, script)));
   const hosts = started.map(({ hostPid }) => hostPid);
-  say("started", { hosts: count, ms: Math.round(performance.now() - began), cpuMsEach: sum(hosts.map(cpuMs)) / count });
+  say("started", {
+    hosts: count,
+    ms: Math.round(performance.now() - began),
+    cpuMsEach: sum(hosts.map(cpuMs)) / count,
+  });
   await Bun.sleep(2000);
   say("idle", { pssMbEach: megabytes(sum(hosts.map(pssKb)) / count) });
   const before = hosts.map(cpuMs);
@@ -59,7 +67,10 @@ try {
   }
   await Bun.sleep(4000);
   const pss = hosts.map(pssKb);
-  say("printed 10,000 lines and peeked", { pssMbEach: megabytes(sum(pss) / count), worst: megabytes(Math.max(...pss)) });
+  say("printed 10,000 lines and peeked", {
+    pssMbEach: megabytes(sum(pss) / count),
+    worst: megabytes(Math.max(...pss)),
+  });
   say("cpu in all", { cpuMsEach: sum(hosts.map(cpuMs)) / count });
 } finally {
   await network.close();

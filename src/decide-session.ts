@@ -51,8 +51,8 @@ export function decideSession(
 function decideDead(spec: SessionSpec, session: ObservedSession, world: World): SessionVerdict {
   const { tags } = session;
   const ledger = session.ledger ?? null;
-  if (ledger !== null && ledger.host === null && ledger.end === null)
-    return start("launch", "an earlier launch was interrupted", tags, tags, world);
+  if (ledger !== null && !ledger.failedLaunch && ledger.host === null && ledger.end === null)
+    return start("launch", "an earlier launch was interrupted", ledger.tags, ledger.tags, world);
   const fresh = notAFailure(ledger, world);
   if (fresh !== null) return start("launch", fresh, withEmptyAccounting(tags), tags, world);
   if (ledger?.failedLaunch === true && !isChangedCommand(tags, spec.command, spec.args)) {

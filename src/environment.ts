@@ -96,16 +96,16 @@ export const SCRUBBED: readonly Rule[] = [
   },
 ];
 
-const EXACT = new Set<string>();
-const PREFIXES: string[] = [];
-for (const name of SCRUBBED.flatMap((rule) => rule.names)) {
-  if (name.endsWith("*")) PREFIXES.push(name.slice(0, -1));
-  else EXACT.add(name);
-}
+/** The table as one expression: every variable of every agent is put to it. The names need no escaping. */
+const SCRUBBED_NAME = new RegExp(
+  SCRUBBED.flatMap((rule) => rule.names)
+    .map((name) => (name.endsWith("*") ? `^${name.slice(0, -1)}` : `^${name}$`))
+    .join("|"),
+);
 
 /** Whether an inherited variable of this name is kept from agents. */
 export function isScrubbed(name: string): boolean {
-  return EXACT.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix));
+  return SCRUBBED_NAME.test(name);
 }
 
 /** What stands in where nothing was inherited (`env -i`, a service manager). */

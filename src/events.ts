@@ -29,6 +29,8 @@ export interface TrustFileReport {
   readonly path: string;
   readonly written: boolean;
   readonly added: readonly string[];
+  /** Folders about which the file says something else: the user's own decision, left alone. */
+  readonly refused: readonly string[];
   readonly problem: string | null;
 }
 
@@ -190,9 +192,14 @@ function pidText(pid: number | null): string {
 }
 
 function describeTrust(file: TrustFileReport): string {
-  if (file.problem !== null) return `trust not written to ${file.path}: ${file.problem}`;
+  if (file.problem !== null) {
+    const problem = file.problem.startsWith(file.path) ? file.problem : `${file.path}: ${file.problem}`;
+    return `trust not written, so agents may stop at the trust question: ${problem}`;
+  }
   const count = `${file.added.length} workspace${file.added.length === 1 ? "" : "s"}`;
-  return file.written ? `${count} trusted in ${file.path}` : `nothing to add to ${file.path}`;
+  const done = file.written ? `${count} trusted in ${file.path}` : `nothing to add to ${file.path}`;
+  if (file.refused.length === 0) return done;
+  return `${done}; left alone, since it says otherwise about ${file.refused.join(", ")}`;
 }
 
 function describeCounts(plan: PlanDocument): string {

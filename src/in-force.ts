@@ -3,8 +3,10 @@
  * for a file that broke (contract, decisions 1, 4, 10), and clashes frozen (decision 11).
  */
 import type { CatalogFile, CatalogReading } from "./catalog-reading.ts";
+import { findClashes } from "./clashes.ts";
 import type { CatalogEntry, Problem } from "./declaration.ts";
 import { shortHost } from "./identity.ts";
+import { indexLastGood, type LastGood, lastGoodOf, mayBeRecovered } from "./last-good.ts";
 import { compileSessions, type LaunchContext, sessionNames } from "./launch-spec.ts";
 import type { Ledger, LedgerDeclaration, SessionSpec } from "./ledger.ts";
 import { agentBusId, hostOf } from "./reconcile.ts";
@@ -46,6 +48,11 @@ export interface InForceInput {
 
 interface Context extends InForceInput {
   readonly hosts: ReadonlyMap<string, string | null>;
+  readonly lastGood: LastGood;
+  /** Identities that files claim in so many words, lower case. */
+  readonly written: ReadonlySet<string>;
+  /** Paths with an error of their own. */
+  readonly faulty: ReadonlySet<string>;
 }
 
 interface Claim {
@@ -59,10 +66,9 @@ interface Claim {
 
 /** Computes what is in force; sessions are compiled once, here. */
 export function planInForce(given: InForceInput): InForce {
-  const input: Context = { ...given, hosts: hostsOf(given) };
+  const input = contextOf(given);
   const problems: Problem[] = [...input.catalog.problems];
-  const lastGood = indexLastGood(input.ledgers);
-  const claims = input.catalog.files.map((file) => claimOf(file, lastGood, input, problems));
+  const claims = input.catalog.files.map((file) => claimOf(file, input, problems));
   const claimed = claims.filter((claim) => claim !== null);
   const agents = claimed.filter((claim) => claim.entry !== null).map((claim) => compile(claim, input));
   const frozen = freezeClashes(agents, claimed, input, problems);
@@ -76,33 +82,26 @@ export function planInForce(given: InForceInput): InForce {
   return { agents: all, problems: sortProblems(problems), undeclared };
 }
 
+function contextOf(given: InForceInput): Context {
+  const { files, problems } = given.catalog;
+  return {
+    ...given,
+    hosts: hostsOf(given),
+    lastGood: indexLastGood(given.ledgers),
+    written: new Set(files.flatMap(({ claimedIdentity }) => claimedIdentity?.toLowerCase() ?? [])),
+    faulty: new Set(problems.filter(({ severity }) => severity === "error").map(({ path }) => path)),
+  };
+}
+
 /** Where each identity is declared, so that a supervisor on another host is named by its own bus id. */
 function hostsOf({ catalog, thisHost }: InForceInput): Map<string, string | null> {
   const entries = catalog.files.map((file) => file.entry).filter((entry) => entry !== null);
   return new Map(entries.map(({ declaration }) => [declaration.identity, hostOf(declaration, thisHost)]));
 }
 
-interface LastGood {
-  readonly byPath: ReadonlyMap<string, LedgerDeclaration>;
-  readonly byIdentity: ReadonlyMap<string, LedgerDeclaration>;
-}
-
-function indexLastGood(ledgers: readonly Ledger[]): LastGood {
-  const byPath = new Map<string, LedgerDeclaration>();
-  const byIdentity = new Map<string, LedgerDeclaration>();
-  const newestFirst = [...ledgers].sort((a, b) => compare(b.launchedAt, a.launchedAt));
-  for (const { declaration } of newestFirst) {
-    if (declaration === null) continue;
-    if (!byPath.has(declaration.path)) byPath.set(declaration.path, declaration);
-    const { identity } = declaration.declaration;
-    if (!byIdentity.has(identity)) byIdentity.set(identity, declaration);
-  }
-  return { byPath, byIdentity };
-}
-
 /** What one file claims; null when it declares nothing and never did. */
-function claimOf(file: CatalogFile, lastGood: LastGood, input: Context, problems: Problem[]): Claim | null {
-  const before = lastGood.byPath.get(file.path) ?? null;
+function claimOf(file: CatalogFile, input: Context, problems: Problem[]): Claim | null {
+  const before = input.lastGood.byPath.get(file.path) ?? null;
   const entry = file.entry === null ? null : checked(file.entry, input, problems);
   const lostHost = entry !== null && !file.hostWritten && before?.hostWritten === true;
   if (entry !== null && !(lostHost && before?.declaration.identity === entry.declaration.identity)) {
@@ -110,21 +109,36 @@ function claimOf(file: CatalogFile, lastGood: LastGood, input: Context, problems
     return { file, identity, entry, source: "catalog", hostWritten: file.hostWritten };
   }
   const identity = file.claimedIdentity?.toLowerCase() ?? null;
-  const stand = before ?? (identity === null ? null : (lastGood.byIdentity.get(identity) ?? null));
-  if (lostHost) {
-    const message = `has lost "host", which its last good version had: write host = "${before?.declaration.host}" back`;
-    problems.push({ severity: "error", path: file.path, line: 1, message });
-  }
+  const stand = before ?? (identity === null ? null : (input.lastGood.byIdentity.get(identity) ?? null));
   if (stand === null) return identity === null ? null : claimWithout(file, identity);
-  problems.push({
-    severity: "warning",
-    path: file.path,
-    line: null,
-    message: `its last good declaration (${stand.declaration.identity}) stays in force`,
-  });
-  const declared = { declaration: stand.declaration, path: file.path };
   const name = stand.declaration.identity;
+  const emptied = isEmptied(file, input);
+  // Moved into another file, which is now the one to ask.
+  if (emptied && input.written.has(name)) return null;
+  problems.push({ path: file.path, ...standInProblem(stand, { lostHost, emptied }) });
+  const declared = { declaration: stand.declaration, path: file.path };
   return { file, identity: name, entry: declared, source: "last-good", hostWritten: stand.hostWritten };
+}
+
+/** It reads well and declares nothing, so that nobody has found an error in it. */
+function isEmptied(file: CatalogFile, { faulty }: Context): boolean {
+  return file.parsed && file.claimedIdentity === null && !faulty.has(file.path);
+}
+
+/** What to say of a file whose last good version counts in its place (decision 10); a broken one has its own error. */
+function standInProblem(
+  { declaration }: LedgerDeclaration,
+  { lostHost, emptied }: { readonly lostHost: boolean; readonly emptied: boolean },
+): Omit<Problem, "path"> {
+  const { identity, host } = declaration;
+  const stays = `its last good declaration (${identity}) stays in force`;
+  if (lostHost) {
+    const message = `has lost "host", which its last good version had: write host = "${host}" back; ${stays} until then`;
+    return { severity: "error", line: 1, message };
+  }
+  if (!emptied) return { severity: "warning", line: null, message: stays };
+  const message = `declares nothing any more, neither identity nor role: ${stays}; write it back, or end the agent with \`convoy down --agent ${identity}\``;
+  return { severity: "error", line: 1, message };
 }
 
 function claimWithout(file: CatalogFile, identity: string): Claim {
@@ -167,37 +181,18 @@ function freezeClashes(
   input: Context,
   problems: Problem[],
 ): AgentInForce[] {
-  const reasons = new Map<string, string>();
-  const clash = (what: string, paths: readonly string[]) => {
-    if (paths.length < 2) return;
-    const message = `${what} is declared in ${paths.join(" and ")}: keep one of them; neither is acted on`;
-    for (const path of paths) {
-      reasons.set(path, message);
-      problems.push({ severity: "error", path, line: null, message });
-    }
-  };
-  for (const [identity, paths] of groupPaths(claims.map((claim) => [claim.identity, claim.file.path]))) {
-    clash(`identity "${identity}"`, paths);
-  }
-  const names = agents.flatMap((agent) =>
-    agent.specs.map((spec): [string, string] => [spec.name.toLowerCase(), agent.entry.path]),
+  const clashes = findClashes(
+    claims.map(({ identity, file }) => ({ name: identity, path: file.path })),
+    agents.flatMap(({ specs, entry }) => specs.map(({ name }) => ({ name, path: entry.path }))),
   );
-  for (const [name, paths] of groupPaths(names)) {
-    if (!paths.every((path) => reasons.has(path))) clash(`session id "${name}"`, paths);
-  }
+  problems.push(...clashes.problems);
   const marked = agents.map((agent): AgentInForce => {
-    const conflict = reasons.get(agent.entry.path) ?? null;
+    const conflict = clashes.reasons.get(agent.entry.path) ?? null;
     return conflict === null && agent.source === "catalog"
       ? agent
       : { ...agent, conflict, recoverable: mayBeRecovered(agent.busId, input.ledgers) };
   });
   return oneRowPerClash(marked, input);
-}
-
-/** Decision 1: convoy ran it here, and nobody ended it on purpose. */
-function mayBeRecovered(busId: string, ledgers: readonly Ledger[]): boolean {
-  const own = ledgers.filter((ledger) => ledger.agent === busId);
-  return own.length > 0 && own.every((ledger) => ledger.endedBy === null || ledger.endedBy === "restart");
 }
 
 /** Two files that claim one agent make one row; what it compiles to comes from the ledger, when it ran here. */
@@ -223,16 +218,6 @@ function oneRowPerClash(agents: readonly AgentInForce[], input: Context): AgentI
   return rows;
 }
 
-/** The last good declaration of the newest launch of an agent. */
-function lastGoodOf(busId: string, ledgers: readonly Ledger[]): LedgerDeclaration | null {
-  let newest: Ledger | null = null;
-  for (const ledger of ledgers) {
-    if (ledger.agent !== busId || ledger.declaration === null) continue;
-    if (newest === null || ledger.launchedAt > newest.launchedAt) newest = ledger;
-  }
-  return newest?.declaration ?? null;
-}
-
 /** Agents that ran here and that no file claims any more: recovered from the ledger, and said. */
 function recoverable(claimed: ReadonlySet<string>, input: Context, problems: Problem[]): AgentInForce[] {
   const agents: AgentInForce[] = [];
@@ -254,16 +239,6 @@ function recoverable(claimed: ReadonlySet<string>, input: Context, problems: Pro
     });
   }
   return agents;
-}
-
-function groupPaths(pairs: readonly (readonly [string, string])[]): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const [key, path] of pairs) {
-    const paths = groups.get(key);
-    if (paths === undefined) groups.set(key, [path]);
-    else if (!paths.includes(path)) paths.push(path);
-  }
-  return groups;
 }
 
 function byIdentity(a: AgentInForce, b: AgentInForce): number {

@@ -135,6 +135,15 @@ describe("a session with a ledger", () => {
 describe("a launch that was cut short", () => {
   test.each<[string, Partial<SessionFacts>, string]>([
     ["nothing found", { ...launched, strays: NO_STRAYS }, "not-ours vanished"],
+    [
+      "nothing found, the record still tells of the run before",
+      {
+        ...launched,
+        strays: NO_STRAYS,
+        record: record({ exitCode: 0, exitedAt: BEFORE, createdAt: BEFORE }),
+      },
+      "not-ours vanished",
+    ],
     ["not searched", launched, "unknown vanished, host 10"],
     ["not to be searched", { ...launched, strays: { state: "cannot-tell" } }, "unknown vanished, host 10"],
     [

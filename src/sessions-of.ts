@@ -52,7 +52,7 @@ export function findDeaths(world: World, accessor: BusIdAccessor): DeathNotice[]
     if (session.processAlive || session.status === "running") continue;
     if (ledger.reportedEnd === ledger.launchId || ledger.endedBy !== null) continue;
     const neverStarted = ledger.host === null && ledger.end === null;
-    if (neverStarted || (ledger.end !== null && ledger.end.error !== null)) continue;
+    if (neverStarted || ledger.failedLaunch || (ledger.end !== null && ledger.end.error !== null)) continue;
     deaths.push({ identity: ledger.identity, busId, session });
   }
   return deaths;

@@ -87,7 +87,7 @@ function existingIn(folder: string): DeclarationExtension[] {
 
 function write(catalogDir: string, path: string, text: string, replace: boolean): void {
   const file = join(catalogDir, path);
-  mkdirSync(join(file, ".."), { recursive: true });
+  if (mkdirSync(join(file, ".."), { recursive: true }) !== undefined) effect("folder-create");
   if (replace) replaceThroughLinks(file, text);
   else writeNew(file, text);
   effect("catalog-write");
@@ -99,7 +99,10 @@ function writeNew(file: string, text: string): void {
     writeFileSync(file, text, { flag: "wx" });
   } catch (error) {
     // What a full disk has left of our own file would stand in the way of the next try.
-    if (errnoOf(error) !== "EEXIST" && existsSync(file)) rmSync(file);
+    if (errnoOf(error) !== "EEXIST" && existsSync(file)) {
+      rmSync(file);
+      effect("files-remove");
+    }
     throw error;
   }
 }

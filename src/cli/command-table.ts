@@ -26,6 +26,11 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/down.ts"),
   },
   {
+    name: "ls",
+    summary: "list every agent and session, and whether a supervisor runs",
+    load: () => import("./commands/ls.ts"),
+  },
+  {
     name: "restart",
     summary: "end an agent and start it again as it is declared now",
     load: () => import("./commands/restart.ts"),

@@ -3,31 +3,48 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs"
 import process from "node:process";
 import { ConvoyError } from "../errors.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";
+import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import type { CommandContext } from "./command.ts";
+import type { UpOptions } from "./up.ts";
+import { ownCommand } from "./wiring.ts";
 
 const START_WAIT_MS = 10_000;
 const POLL_MS = 10;
 
+/** The same `up` without --detach, with nothing relative in it: the supervisor's folder is `/`. */
+function wordsOf(options: UpOptions): string[] {
+  const words = ["--network", options.network, `--interval=${options.intervalMs / 1_000}`];
+  if (options.fastFailWindow !== null) words.push(`--fast-fail-window=${options.fastFailWindow}`);
+  if (options.fastFailLimit !== null) words.push(`--fast-fail-limit=${options.fastFailLimit}`);
+  if (options.onEvent !== null) words.push(`--on-event=${options.onEvent}`);
+  if (options.keepHolds) words.push("--keep-holds");
+  if (options.json) words.push("--json");
+  return words;
+}
+
 /** Returns once the supervisor holds the network's lock; its failure to start is this command's. */
 export async function detachSupervisor(
   paths: NetworkPaths,
-  networkFlag: string,
+  options: UpOptions,
   { output }: Pick<CommandContext, "output">,
 ): Promise<number> {
   const holder = readSupervisor(paths);
   if (holder !== null)
     throw new ConvoyError("locked", `the supervisor with pid ${holder.pid} holds ${paths.root}`, "convoy ls");
-  mkdirSync(paths.state, { recursive: true, mode: 0o700 });
+  if (mkdirSync(paths.state, { recursive: true, mode: 0o700 }) !== undefined) effect("folder-create");
   const log = openSync(paths.upLog, "a", 0o600);
+  effect("log-open");
   const before = statSync(paths.upLog).size;
-  const words = process.argv.slice(2).filter((word) => word !== "--detach");
-  const supervisor = Bun.spawn([process.execPath, ...words], {
+  const supervisor = Bun.spawn([...ownCommand(), "up", ...wordsOf(options)], {
+    argv0: "convoy",
     cwd: "/",
     detached: true,
     stdio: ["ignore", log, log],
-    env: { ...process.env, CONVOY_NETWORK: paths.root },
+    // Typed inside a session, it is no part of that session.
+    env: { ...process.env, PTY_SESSION: undefined, ST_ROOT: undefined, ST_AGENT: undefined },
   });
+  effect("supervisor-spawn");
   closeSync(log);
   supervisor.unref();
   const deadline = performance.now() + START_WAIT_MS;
@@ -50,6 +67,6 @@ export async function detachSupervisor(
   }
   output.out(String(supervisor.pid));
   output.note(`Supervising ${paths.root} in the background, log in ${paths.upLog}.`);
-  output.note(`  convoy ls${networkFlag}`);
+  output.note(`  convoy ls${options.networkFlag}`);
   return 0;
 }

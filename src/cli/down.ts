@@ -2,7 +2,7 @@
 import process from "node:process";
 import type { DownPlan, DownTarget } from "../down-plan.ts";
 import { ConvoyError } from "../errors.ts";
-import { down, lookAtDown } from "../supervisor/down.ts";
+import { down, downPlanOf } from "../supervisor/down.ts";
 import type { EndReport } from "../supervisor/ports.ts";
 import { formatTable } from "../table.ts";
 import { findAgent } from "./agent-ref.ts";
@@ -36,7 +36,7 @@ type Context = Omit<CommandContext, "args">;
 export async function runDown(args: DownArguments, context: Context): Promise<number> {
   const look = await lookAt(context);
   const only = args.agent.length === 0 ? null : new Set(args.agent.map((ref) => findAgent(look, ref).busId));
-  const { plan } = await lookAtDown(look.ports, look.settings, only);
+  const plan = downPlanOf(look.world, only);
   if (args["dry-run"]) return report(plan, plan.targets.map(wouldEnd), true, context, look);
   const inside = findInside(plan.targets, look.paths, context.env);
   if (inside !== null && !args["including-self"]) throw refuseInside(inside);
@@ -44,7 +44,7 @@ export async function runDown(args: DownArguments, context: Context): Promise<nu
   const graceMs = (args.grace ?? look.settings.graceMs / 1_000) * 1_000;
   const settings = { ...look.settings, graceMs };
   const spare = new Set(inside === null ? [] : [inside.session.name]);
-  const done = await down(look.ports, settings, { only, by: `down (pid ${process.pid})`, spare });
+  const done = await down(look.ports, settings, { only, by: `down (pid ${process.pid})`, spare }, plan);
   progress.stop();
   const rows = done.plan.targets.map((target) => rowOf(target, done.reports.get(target.session.name)));
   const code = report(done.plan, rows, false, context, look);

@@ -2,15 +2,28 @@
 import { type ConvoyEvent, describeEvent, formatEventJson } from "../events.ts";
 import type { Output } from "./output.ts";
 
+export type EventForm = "json" | "timed" | "plain";
+
 /** Shows every event as it comes. */
-export function eventPrinter(output: Output, json: boolean): (event: ConvoyEvent) => void {
-  if (json) return (event) => output.out(formatEventJson(event));
-  return (event) => output.out(formatEventLine(event, output));
+export function eventPrinter(output: Output, form: EventForm): (event: ConvoyEvent) => void {
+  switch (form) {
+    case "json":
+      return (event) => output.out(formatEventJson(event));
+    case "timed":
+      return (event) => output.out(formatTimedLine(event, output));
+    case "plain":
+      return (event) => output.out(formatEventLine(event, output));
+  }
 }
 
 /** `hh:mm:ss  type  what happened`, in local time. */
+export function formatTimedLine(event: ConvoyEvent, output: Pick<Output, "colors">): string {
+  return `${output.colors.dim(formatTime(new Date(event.ts)))}  ${formatEventLine(event, output)}`;
+}
+
+/** `type  what happened`. */
 export function formatEventLine(event: ConvoyEvent, { colors }: Pick<Output, "colors">): string {
-  return `${colors.dim(formatTime(new Date(event.ts)))}  ${paint(event.type, colors)}  ${describeEvent(event)}`;
+  return `${paint(event.type, colors)}  ${describeEvent(event)}`;
 }
 
 const TYPE_COLUMN = 16;

@@ -1,6 +1,7 @@
 /** `up --on-event <cmd>`: runs the command with the event's JSON on stdin. */
 import { messageOf } from "../errors.ts";
 import { type ConvoyEvent, formatEventJson } from "../events.ts";
+import { effect } from "../system/effects.ts";
 import type { Output } from "./output.ts";
 
 const HOOKED = new Set(["session_flapping", "launch_failed", "death"]);
@@ -23,6 +24,7 @@ async function runHook(command: string, event: ConvoyEvent): Promise<string | nu
       stdout: "ignore",
       stderr: "ignore",
     });
+    effect("hook-spawn");
     const code = await hook.exited;
     return code === 0 ? null : `${command} ended with exit code ${code}`;
   } catch (error) {

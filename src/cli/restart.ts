@@ -8,6 +8,7 @@ import { liveOf } from "../reconcile.ts";
 import type { ObservedSession } from "../session.ts";
 import { act } from "../supervisor/act.ts";
 import { observe } from "../supervisor/observe.ts";
+import { nothingSaid } from "../supervisor/said.ts";
 import type { AgentDecision, Decision } from "../world.ts";
 import { findAgent } from "./agent-ref.ts";
 import type { CommandContext } from "./command.ts";
@@ -102,7 +103,7 @@ async function launchAgain({ ports, settings }: Look, busId: string): Promise<st
   const decision = decide(world);
   const launches = decision.launches.filter((launch) => launch.busId === busId);
   const own = { ...decision, deaths: [], teardowns: [], parks: [], nudges: [], updates: [], launches };
-  const outcomes = await act(ports, settings, world, own, () => false);
+  const outcomes = await act(ports, settings, world, own, nothingSaid(), () => false);
   const failed = outcomes.launches.find(({ action, outcome }) => action.spec.main && !isRunning(outcome));
   if (failed !== undefined) return describeOutcome(failed.outcome);
   const row = decision.agents.find((agent) => agent.row.busId === busId)?.row;

@@ -1,5 +1,5 @@
 /** A standard stream, written synchronously. */
-import { fstatSync, writeSync } from "node:fs";
+import { fstatSync, statSync, writeSync } from "node:fs";
 import process from "node:process";
 import { errnoOf } from "../errors.ts";
 
@@ -27,7 +27,8 @@ export function descriptorSink(descriptor: 1 | 2): Sink {
 /** Asks `node:tty`, which takes milliseconds to load, only about what may be a terminal. */
 function isTerminal(descriptor: number): boolean {
   try {
-    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+    const found = fstatSync(descriptor);
+    if (!found.isCharacterDevice() || found.rdev === statSync("/dev/null").rdev) return false;
   } catch (error) {
     if (errnoOf(error) === "EBADF") return false;
     throw error;

@@ -6,6 +6,7 @@ import type { ConvoyEvent, EventBody } from "../events.ts";
 import { rememberHostName } from "../registry/host-name.ts";
 import { createNetwork, inspectNetwork } from "../registry/network.ts";
 import { acquireSupervisorLock } from "../registry/supervisor-lock.ts";
+import { sweepTemporaries } from "../registry/sweep.ts";
 import { supervise } from "../supervisor/loop.ts";
 import { observe } from "../supervisor/observe.ts";
 import { pass } from "../supervisor/pass.ts";
@@ -15,7 +16,7 @@ import { type NetworkPaths, networkPaths } from "../system/paths.ts";
 import { VERSION } from "../version.ts";
 import type { CommandContext } from "./command.ts";
 import { detachSupervisor } from "./detach.ts";
-import { eventPrinter } from "./events-output.ts";
+import { type EventForm, eventPrinter } from "./events-output.ts";
 import { createEventHook } from "./on-event.ts";
 import { createPorts, createSettings } from "./wiring.ts";
 
@@ -40,11 +41,12 @@ type Around = Pick<CommandContext, "output" | "env" | "home">;
 export async function runUp(options: UpOptions, around: Around): Promise<number> {
   const paths = networkPaths(options.network);
   requireSomethingToSupervise(paths, options);
-  if (options.detach) return await detachSupervisor(paths, options.networkFlag, around);
+  if (options.detach) return await detachSupervisor(paths, options, around);
   const lock = await acquireSupervisorLock(paths, VERSION);
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
+  sweepTemporaries(paths);
   const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
-  const print = eventPrinter(around.output, options.json);
+  const print = eventPrinter(around.output, formOf(options));
   const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.output);
   const show = (event: ConvoyEvent) => {
     print(event);
@@ -64,9 +66,15 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   const stop = untilSignalled();
   if (!options.keepHolds) await liftHolds(ports, settings, say);
   const { intervalMs } = options;
-  await supervise(ports, { ...settings, intervalMs, pid: process.pid, version: VERSION }, stop);
+  await supervise(ports, { ...settings, intervalMs, pid: process.pid }, stop);
   lock.release();
   return 0;
+}
+
+/** One pass happens at one time: its lines need none. */
+function formOf({ json, once }: UpOptions): EventForm {
+  if (json) return "json";
+  return once ? "plain" : "timed";
 }
 
 /** Nothing is created where there is neither a catalog nor a ledger; a catalog that is gone is not made again. */

@@ -44,7 +44,7 @@ export interface WiringOptions {
 }
 
 /** How this binary starts itself: the file may have been renamed over, the running image is still there. */
-function hostCommand(): string[] {
+export function ownCommand(): string[] {
   return [process.platform === "linux" ? "/proc/self/exe" : process.execPath];
 }
 
@@ -66,7 +66,7 @@ export function createPorts({ paths, show, record }: WiringOptions): NetworkPort
       registry: paths.pty,
       files,
       version: VERSION,
-      hostCommand: hostCommand(),
+      hostCommand: ownCommand(),
       isHeld: async (busId) => (await registry.readHolds())[busId] !== undefined,
       lastLook: (name) => lastLook(paths.pty, name),
     }),
@@ -102,13 +102,25 @@ async function lastLook(registry: string, name: string): Promise<"dead" | "alive
 function createTrust(): TrustPort {
   return {
     async pretrust(requests, { dryRun }) {
-      const access = dryRun ? { ...trustAccess, updateConfig: lookAtConfig } : trustAccess;
+      const readIsOnPath = remembering(trustAccess.readIsOnPath);
+      const access = { ...trustAccess, readIsOnPath, ...(dryRun ? { updateConfig: lookAtConfig } : {}) };
       const { files, unresolved } = await pretrust(requests, access);
       const lost = unresolved.map(({ workspace, problem }) => {
-        return { path: workspace, written: false, added: [], problem };
+        return { path: workspace, written: false, added: [], refused: [], problem };
       });
       return [...files, ...lost];
     },
+  };
+}
+
+/** One batch asks the same about every agent. */
+function remembering(ask: (program: string, path: string) => boolean): typeof ask {
+  const answers = new Map<string, boolean>();
+  return (program, path) => {
+    const key = `${program}\0${path}`;
+    const answer = answers.get(key) ?? ask(program, path);
+    answers.set(key, answer);
+    return answer;
   };
 }
 
@@ -125,6 +137,7 @@ export function createSettings(options: WiringOptions, over: SettingsOptions = {
     network: paths,
     host: over.host ?? readHostName(paths, { override: env.CONVOY_HOST }).host,
     home,
+    version: VERSION,
     baseEnv: baseEnvironment(env, readLogin(home)),
     graceMs: over.graceMs ?? DEFAULT_GRACE_MS,
     parallel: PARALLEL_LAUNCHES,

@@ -2,6 +2,7 @@
 import type { LockOptions } from "proper-lockfile";
 import { errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "../system/clock.ts";
+import { effect } from "../system/effects.ts";
 
 /** A holder refreshes its lock every 5 s; one that has not for this long is dead, and its lock is broken. */
 const STALE_MS = 10_000;
@@ -36,6 +37,7 @@ export async function acquireConfigLock(path: string, waitMs: number = LOCK_WAIT
   while (true) {
     try {
       const release = await lock(path, options);
+      effect("config-lock-take");
       return { isHeld: () => held, release: () => releaseLock(path, release) };
     } catch (error) {
       if (errnoOf(error) !== "ELOCKED") throw error;
@@ -52,6 +54,7 @@ export async function acquireConfigLock(path: string, waitMs: number = LOCK_WAIT
 async function releaseLock(path: string, release: () => Promise<void>): Promise<string | null> {
   try {
     await release();
+    effect("config-lock-release");
     return null;
   } catch (error) {
     // Taken over by another process: it is no longer ours to remove.

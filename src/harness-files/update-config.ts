@@ -108,6 +108,7 @@ function replace(look: ConfigLook, text: string, isHeld: () => boolean): boolean
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
+    effect("folder-create");
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error;
   }

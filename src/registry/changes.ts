@@ -66,7 +66,8 @@ export function readLedger(registry: string, name: string): Ledger | null {
 /** Machine-local state is for this user alone. */
 export function ensureFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const made = mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (made !== undefined) effect("folder-create");
   } catch (error) {
     throw new ConvoyError("failed", `cannot create ${path}: ${messageOf(error)}`);
   }

@@ -11,8 +11,9 @@ export async function clearStale(registry: string, name: string): Promise<void> 
     const session = await readSession(registry, name, { ownLock: true });
     if (session?.process !== "not-ours") return;
     const { socket, pid } = sessionPaths(registry, name);
-    removeFile(socket);
-    removeFile(pid);
-    effect("files-remove");
+    for (const path of [socket, pid]) {
+      removeFile(path);
+      effect("files-remove");
+    }
   });
 }

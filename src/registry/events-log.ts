@@ -47,6 +47,7 @@ function rotate(path: string, rotateBytes: number): void {
 function moveIfThere(from: string, to: string): void {
   try {
     renameSync(from, to);
+    effect("log-rotate");
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
   }

@@ -1,6 +1,6 @@
 /** Removes what the registry holds of one session that is provably not running. */
 import { ConvoyError, messageOf } from "../errors.ts";
-import { effect } from "../system/effects.ts";
+import { type Effect, effect } from "../system/effects.ts";
 import { withLockFile } from "../system/lock-file.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { removeFile } from "../system/remove-file.ts";
@@ -27,20 +27,18 @@ export async function forgetSession(registry: string, name: string): Promise<For
     if (session.process === "unknown") return { result: "refused", reason: "unknown" };
     const paths = sessionPaths(registry, name);
     await withLockFile(paths.lock, () => {
-      remove(paths.record);
-      effect("record-remove");
-      for (const path of [paths.events, paths.socket, paths.pid]) remove(path);
-      effect("files-remove");
+      remove(paths.record, "record-remove");
+      for (const path of [paths.events, paths.socket, paths.pid]) remove(path, "files-remove");
     });
-    await withLockFile(paths.ledgerLock, () => remove(paths.ledger));
-    effect("ledger-remove");
+    await withLockFile(paths.ledgerLock, () => remove(paths.ledger, "ledger-remove"));
     return { result: "forgotten" };
   });
 }
 
-function remove(path: string): void {
+function remove(path: string, name: Effect): void {
   try {
     removeFile(path);
+    effect(name);
   } catch (error) {
     throw new ConvoyError("failed", `cannot remove ${path}: ${messageOf(error)}`);
   }

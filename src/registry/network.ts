@@ -1,6 +1,7 @@
 /** A network's folders: what of them is there, and making them. */
 import { chmodSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
+import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import { listLedgerNames } from "./folder.ts";
 
@@ -33,6 +34,7 @@ export function createNetwork(paths: NetworkPaths): string[] {
     if (isFolder(path)) continue;
     try {
       mkdirSync(path, { recursive: true, mode: path === paths.pty ? PRIVATE : 0o777 });
+      effect("folder-create");
     } catch (error) {
       throw new ConvoyError(
         "failed",
@@ -50,6 +52,7 @@ function keepPrivate(path: string): void {
   if (((stat(path)?.mode ?? PRIVATE) & 0o777) === PRIVATE) return;
   try {
     chmodSync(path, PRIVATE);
+    effect("folder-mode");
   } catch (error) {
     throw new ConvoyError("failed", `cannot keep ${path} private: ${messageOf(error)}`);
   }

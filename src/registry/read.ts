@@ -112,7 +112,7 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
     socket,
     strays,
     namedHost: known.host === "ours" || known.child === "ours" ? "none" : namedHost(known, reading.table),
-    launching: strays.state !== "not-searched" && !reading.ownLock && isLockHeld(paths.launchLock),
+    launching: strays.state === "searched" && !reading.ownLock && isLockHeld(paths.launchLock),
     agent: findBusId(
       ledger.parsed?.ledger ?? null,
       record.parsed?.record ?? null,

@@ -65,6 +65,7 @@ function truncate(path: string, addedBytes: number): void {
       .join("\n");
     lines = KEPT_LINES;
     writeFileAtomic(path, text);
+    effect("log-truncate");
   }
   counted.set(path, { bytes: Buffer.byteLength(text), lines });
 }

@@ -10,6 +10,7 @@ import { parseJsonObject } from "../json-members.ts";
 import type { ProcessIdentity } from "../session.ts";
 import { writeFileAtomic } from "../system/atomic-write.ts";
 import { systemClock } from "../system/clock.ts";
+import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import { identify, identityOf, processTable } from "../system/processes.ts";
 import { removeFile } from "../system/remove-file.ts";
@@ -66,12 +67,14 @@ function openExclusive(path: string): Database | null {
     database = new Database(path, { create: true });
     database.run("PRAGMA busy_timeout = 0");
     database.run("BEGIN EXCLUSIVE");
+    effect("lock-database");
     return database;
   } catch (error) {
     database?.close();
     const code = String((error as { code?: unknown }).code);
     if (code.startsWith("SQLITE_BUSY")) return null;
-    throw new ConvoyError("failed", `cannot lock ${path}: ${messageOf(error)}`);
+    const next = code === "SQLITE_NOTADB" ? `when no supervisor runs, remove it: rm '${path}'` : null;
+    throw new ConvoyError("failed", `cannot lock ${path}: ${messageOf(error)}`, next);
   }
 }
 
@@ -81,6 +84,7 @@ function writeHolder(paths: LockPaths, version: string): void {
   try {
     const holder: Holder = { ...self, boot: processTable.boot(), version };
     writeFileAtomic(paths.holder, `${JSON.stringify(holder)}\n`);
+    effect("holder-write");
   } catch (error) {
     closeConnection();
     throw new ConvoyError("failed", `cannot write ${paths.holder}: ${messageOf(error)}`);
@@ -91,6 +95,7 @@ function writeHolder(paths: LockPaths, version: string): void {
 function release(paths: LockPaths): void {
   if (connection === null) return;
   removeFile(paths.holder);
+  effect("holder-remove");
   closeConnection();
 }
 
@@ -108,5 +113,5 @@ export function readSupervisor(paths: Pick<NetworkPaths, "holder">): Holder | nu
   const { pid, start, boot, version } = parsed.object;
   if (typeof pid !== "number" || typeof start !== "string" || typeof boot !== "string") return null;
   const holder = { pid, start, boot, version: typeof version === "string" ? version : "" };
-  return identify(holder, boot) === "not-ours" ? null : holder;
+  return identify(holder, boot) === "ours" ? holder : null;
 }

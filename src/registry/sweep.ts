@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { ConvoyError, messageOf } from "../errors.ts";
+import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import { processTable } from "../system/processes.ts";
 import { removeFile } from "../system/remove-file.ts";
@@ -23,6 +24,7 @@ export function sweepTemporaries(paths: Pick<NetworkPaths, "pty" | "state" | "le
       if (!entry.isFile() || !isLeftover(path, entry.name)) continue;
       try {
         removeFile(path);
+        effect("temporary-remove");
       } catch (error) {
         throw new ConvoyError("failed", `cannot remove ${path}: ${messageOf(error)}`);
       }

@@ -126,9 +126,10 @@ export class HostFiles {
   /** Removes socket and pid file, while they are this host's. */
   removeOwn(): void {
     if (!this.ownsPid()) return;
-    rmSync(this.paths.socket, { force: true });
-    rmSync(this.paths.pid, { force: true });
-    effect("files-remove");
+    for (const path of [this.paths.socket, this.paths.pid]) {
+      rmSync(path, { force: true });
+      effect("files-remove");
+    }
   }
 
   /** Read-change-write of this launch's ledger; a text from `change` refuses and is given back. */

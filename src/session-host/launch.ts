@@ -5,7 +5,8 @@
 import process from "node:process";
 import { ConvoyError, messageOf } from "../errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../identity.ts";
-import { HOST_PROTOCOL, LEDGER_VERSION, type Ledger, type RunEnd, type SessionSpec } from "../ledger.ts";
+import type { Ledger } from "../ledger.ts";
+import { type LaunchRequest, nextLedger } from "../next-ledger.ts";
 import type { ProcessIdentity, SessionRecord } from "../session.ts";
 import { effect } from "../system/effects.ts";
 import { sessionPaths } from "../system/paths.ts";
@@ -14,19 +15,8 @@ import type { SessionFiles } from "./ports.ts";
 
 const WAIT_MS = 10_000;
 const POLL_MS = 5;
-const PREVIOUS_ENDS = 5;
 const ROWS = 24;
 const COLS = 80;
-
-export interface LaunchRequest {
-  readonly spec: SessionSpec;
-  readonly declaration: Ledger["declaration"];
-  /** Base environment of a first launch; an existing ledger's is kept unless `freshEnv`. */
-  readonly baseEnv: Readonly<Record<string, string>>;
-  readonly freshEnv: boolean;
-  /** Tags that the session has before the launch, with the accounting patch applied. */
-  readonly tags: Readonly<Record<string, string>>;
-}
 
 export type LaunchResult =
   | { readonly result: "started"; readonly pid: number; readonly hostPid: number }
@@ -73,6 +63,7 @@ export function createLauncher(options: LauncherOptions) {
       const ledger = session.ledger ?? null;
       if (ledger?.host && identify(ledger.host, ledger.boot) === "ours") {
         process.kill(ledger.host.pid, "SIGWINCH");
+        effect("signal-nudge");
       }
     },
   };
@@ -86,7 +77,10 @@ interface Begun {
   readonly gone: Promise<unknown>;
 }
 
-/** Under the launch lock: the last look, the intention, the spawn, and who the host is. */
+/**
+ * Under the launch lock: the last look, the intention, the spawn, and who the host is. The ledger comes first: a record
+ * without one is another program's session.
+ */
 async function begin(options: LauncherOptions, request: LaunchRequest): Promise<Begun | LaunchResult> {
   const { files } = options;
   const { spec } = request;
@@ -96,15 +90,15 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
   await nextTurn();
   const launchId = crypto.randomUUID();
   const launchedAt = new Date().toISOString();
-  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   await files.changeLedger(spec.name, (before) =>
-    freshLedger(before, request, {
+    nextLedger(before, request, {
       launchId,
       launchedAt,
       version: options.version,
       boot: processTable.boot(),
     }),
   );
+  await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
   const host = spawnHost(options, spec.name);
   await files.changeLedger(spec.name, (ledger) =>
     ledger?.launchId === launchId && ledger.host === null ? { ...ledger, host: host.identity } : null,
@@ -144,41 +138,6 @@ function freshRecord(before: SessionRecord | null, request: LaunchRequest, creat
   };
 }
 
-interface Launch {
-  readonly launchId: string;
-  readonly launchedAt: string;
-  readonly version: string;
-  readonly boot: string;
-}
-
-function freshLedger(before: Ledger | null, request: LaunchRequest, launch: Launch): Ledger {
-  const { spec, declaration, tags } = request;
-  return {
-    v: LEDGER_VERSION,
-    agent: spec.agent,
-    identity: spec.identity,
-    task: spec.task,
-    host: null,
-    child: null,
-    ...launch,
-    protocol: HOST_PROTOCOL,
-    declaration: declaration ?? before?.declaration ?? null,
-    spec,
-    baseEnv: before === null || request.freshEnv ? request.baseEnv : before.baseEnv,
-    tags: { ...tags, ...spec.tags },
-    endedBy: null,
-    restarts: before === null ? 0 : before.restarts + 1,
-    end: null,
-    previous: before === null ? [] : [endOf(before), ...before.previous].slice(0, PREVIOUS_ENDS),
-    reportedEnd: before?.reportedEnd ?? null,
-    failedLaunch: false,
-  };
-}
-
-function endOf(ledger: Ledger): RunEnd {
-  return ledger.end ?? { exitCode: null, exitedAt: null, lastLines: [], error: null };
-}
-
 /**
  * The host's environment holds nothing of the agent's: it reads that from the ledger. Its process holds nothing of
  * this one: no descriptor, no terminal, no folder.
@@ -206,8 +165,10 @@ export function hostEnvironment(env: Readonly<Record<string, string | undefined>
   const passed: Record<string, string> = { BUN_GC_TIMER_DISABLE: "1" };
   if (env.PATH !== undefined) passed.PATH = env.PATH;
   if (env.HOME !== undefined) passed.HOME = env.HOME;
-  const killAfter = env.CONVOY_TEST_HOST_KILL_AFTER;
-  if (killAfter !== undefined) passed.CONVOY_TEST_KILL_AFTER = killAfter;
+  for (const hook of ["KILL_AFTER", "EFFECTS"]) {
+    const value = env[`CONVOY_TEST_HOST_${hook}`];
+    if (value !== undefined) passed[`CONVOY_TEST_${hook}`] = value;
+  }
   return passed;
 }
 
@@ -222,8 +183,7 @@ async function settle(options: LauncherOptions, name: string, begun: Begun): Pro
     // Read after the look at `gone`: what a host wrote before it went is seen.
     const lastTry = gone;
     const ledger = options.files.readLedger(name);
-    if (ledger?.launchId !== begun.launchId)
-      return { result: "failed", error: "another launch took its place" };
+    if (ledger?.launchId !== begun.launchId) return { result: "refused", reason: "alive" };
     if (ledger.end?.error) return { result: "failed", error: ledger.end.error };
     if (ledger.child !== null) {
       return { result: "started", pid: ledger.child.pid, hostPid: ledger.host?.pid ?? begun.hostPid };

@@ -43,6 +43,7 @@ export class Listener {
     }
     this.stop();
     rmSync(this.path, { force: true });
+    effect("socket-remove");
     this.server = this.listen();
     this.inode = lstatSync(this.path).ino;
     effect("socket-bind");

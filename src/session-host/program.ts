@@ -76,7 +76,10 @@ export function startProgram(
     resize(next) {
       if (!terminal.closed) terminal.resize(next.cols, next.rows);
     },
-    signal: (name) => child.kill(name),
+    signal(name) {
+      child.kill(name);
+      effect(name === "SIGHUP" ? "signal-hup" : "signal-kill");
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import type { Decision, TeardownAction, World } from "../world.ts";
 import { launchAll, type Stopping } from "./launch.ts";
 import { isUnder } from "./observe.ts";
 import type { PassPorts, PassSettings } from "./ports.ts";
+import { type Said, sayTrust } from "./said.ts";
 import { type Say, sayer } from "./say.ts";
 import { trustRequests } from "./trust-batch.ts";
 
@@ -15,6 +16,7 @@ export async function act(
   settings: PassSettings,
   world: World,
   decision: Decision,
+  said: Said,
   stopping: Stopping,
 ): Promise<Outcomes> {
   const say = sayer(ports);
@@ -24,7 +26,8 @@ export async function act(
   for (const session of decision.nudges) await ports.launcher.nudge(session);
   const torn = await tearDown(ports, settings, decision.teardowns, say);
   const created = createWorkspaces(ports, settings, decision);
-  const trust = await writeTrust(ports, settings, world, say);
+  const trust = await writeTrust(ports, settings, world);
+  sayTrust(trust, said, say);
   const launchable = decision.launches.filter((action) => !created.has(action.spec.name));
   const failed = decision.launches
     .filter((action) => created.has(action.spec.name))
@@ -116,9 +119,6 @@ async function writeTrust(
   { trust, facts }: PassPorts,
   settings: PassSettings,
   world: World,
-  say: Say,
 ): Promise<TrustFileReport[]> {
-  const files = await trust.pretrust(trustRequests(world, settings, facts), { dryRun: false });
-  if (files.some((file) => file.written || file.problem !== null)) say({ type: "pretrust", files });
-  return files;
+  return await trust.pretrust(trustRequests(world, settings, facts), { dryRun: false });
 }

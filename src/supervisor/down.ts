@@ -29,26 +29,21 @@ export interface DownReport {
   readonly reports: ReadonlyMap<string, EndReport>;
 }
 
-/** What `down` would do. Reads only. */
-export async function lookAtDown(
-  ports: PassPorts,
-  settings: PassSettings,
-  only: DownRequest["only"],
-): Promise<{ world: World; plan: DownPlan }> {
-  const world = await observe(ports, settings, "event");
-  return { world, plan: planDown(world, busIdAccessor(world.inForce, world.host), only) };
+/** What `down` would do in this world. */
+export function downPlanOf(world: World, only: DownRequest["only"]): DownPlan {
+  return planDown(world, busIdAccessor(world.inForce, world.host), only);
 }
 
-/** Ends what was asked for, as it is found once it is held. */
+/** Ends what was asked for, as it is found once it is held. `first` is the plan that a look before that gave. */
 export async function down(
   ports: DownPorts,
   settings: PassSettings,
   request: DownRequest,
+  first: DownPlan,
 ): Promise<DownReport> {
-  const first = await lookAtDown(ports, settings, request.only);
-  await hold(ports, first.plan.held, request.by);
-  await Promise.all(first.plan.names.map((name) => ports.withLaunchLock(name, async () => {})));
-  const { plan } = await lookAtDown(ports, settings, request.only);
+  await hold(ports, first.held, request.by);
+  await Promise.all(first.names.map((name) => ports.withLaunchLock(name, async () => {})));
+  const plan = downPlanOf(await observe(ports, settings, "event"), request.only);
   const ending = plan.targets.filter(({ session }) => !request.spare.has(session.name));
   await Promise.all(plan.targets.map(({ session }) => markEnded(ports, session.name)));
   const reports = await ports.ender.end(

@@ -1,5 +1,7 @@
 /** Launches in order with bounded parallelism; recovery is the same function as the first launch. */
 import { messageOf } from "../errors.ts";
+import type { Ledger } from "../ledger.ts";
+import { nextLedger } from "../next-ledger.ts";
 import type { LaunchOutcome, Outcomes } from "../settle.ts";
 import { type Cap, settleLaunch } from "../settle.ts";
 import type { LaunchAction } from "../world.ts";
@@ -97,9 +99,11 @@ async function account(
   const now = ports.clock.now();
   const { events, patch } = settleLaunch(action, outcome, now, capOf(settings));
   const { name } = action.spec;
-  if (patch !== null) {
+  if (patch !== null && outcome.result === "failed") {
+    await ports.registry.changeLedger(name, (ledger) =>
+      failedLedger(ports, settings, action, ledger, outcome.error),
+    );
     await ports.registry.patchTags(name, patch.set, patch.remove);
-    await ports.registry.changeLedger(name, (ledger) => ledger && { ...ledger, failedLaunch: true });
   }
   const say = sayer(ports);
   for (const event of events) {
@@ -107,6 +111,20 @@ async function account(
     if (event.type === "respawn" || event.type === "session_flapping")
       ports.events.appendToSession(name, { ...sessionEvent(event), session: name, ts: now.toISOString() });
   }
+}
+
+/** A launch that failed before anything was written is written down too: failures count (SUP-R12). */
+function failedLedger(
+  { clock, boot }: PassPorts,
+  { baseEnv, version }: PassSettings,
+  { spec, declaration, tags }: LaunchAction,
+  found: Ledger | null,
+  error: string,
+): Ledger {
+  if (found !== null) return { ...found, failedLaunch: true };
+  const launch = { launchId: "", launchedAt: clock.now().toISOString(), version, boot };
+  const ledger = nextLedger(null, { spec, declaration, baseEnv, freshEnv: false, tags }, launch);
+  return { ...ledger, end: { exitCode: null, exitedAt: null, lastLines: [], error }, failedLaunch: true };
 }
 
 /** pty's own names for the two events that stand in a session's log too. */

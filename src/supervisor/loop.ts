@@ -26,13 +26,16 @@ export interface LoopPorts extends PassPorts {
 export interface LoopSettings extends PassSettings {
   readonly intervalMs: number;
   readonly pid: number;
-  readonly version: string;
 }
 
 /** Several changes at once make one pass. */
 const GATHER_MS = 10;
-/** An agent whose host is gone tells nobody of its end: while there is one, it is looked at this often. */
-const ORPHAN_LOOK_MS = 250;
+/**
+ * An agent whose host is gone tells nobody of its end. While there is one it is looked at, soon at first, for most hear
+ * of their terminal's end and go; then ever more seldom, up to this.
+ */
+const FIRST_ORPHAN_LOOK_MS = 15;
+const ORPHAN_LOOK_MS = 500;
 /** Without hints from the registry folder, lost registry files must still be back within ten seconds. */
 const BLIND_LOOK_MS = 5_000;
 
@@ -54,12 +57,13 @@ export async function supervise(
   const watchers = startWatchers(ports, wakes, say);
   const said = nothingSaid();
   const failure = sayWhenNew(say);
+  const looks = { count: 0 };
   try {
     for (let trigger: Trigger = "timer"; !stopping; trigger = await wakes.next(GATHER_MS)) {
       const last = await tryPass(() => pass(ports, settings, trigger, said, () => stopping), failure);
       if (last === null) continue;
       watchDeaths(ports, wakes, last);
-      wakes.lookAgainIn(lookAgainMs(last, watchers.blind()));
+      wakes.lookAgainIn(lookAgainMs(last, watchers.blind(), looks));
     }
   } finally {
     watchers.close();
@@ -100,8 +104,13 @@ function watchDeaths(ports: LoopPorts, wakes: Wakes, last: PassResult): void {
   ports.deaths.watch([...living.map((session) => session.name), ...started], () => wakes.wake("event"));
 }
 
-function lookAgainMs({ world }: PassResult, blind: boolean): number | null {
-  if (world.sessions.some((session) => session.orphaned === true)) return ORPHAN_LOOK_MS;
+/** When the next look is due that nothing else would wake; `looks` counts those at the same orphans. */
+function lookAgainMs({ world }: PassResult, blind: boolean, looks: { count: number }): number | null {
+  if (world.sessions.some((session) => session.orphaned === true)) {
+    looks.count += 1;
+    return Math.min(ORPHAN_LOOK_MS, FIRST_ORPHAN_LOOK_MS * 2 ** (looks.count - 1));
+  }
+  looks.count = 0;
   return blind ? BLIND_LOOK_MS : null;
 }
 

@@ -27,7 +27,7 @@ export async function pass(
   const world = await observe(ports, settings, trigger);
   const decision = decide(world);
   sayDecision(planDocument(world, decision), world, decision, said, sayer(ports));
-  const outcomes = await act(ports, settings, world, decision, stopping);
+  const outcomes = await act(ports, settings, world, decision, said, stopping);
   const startedSessions: string[] = [];
   for (const { action, outcome } of outcomes.launches) {
     if (!("hostPid" in outcome)) continue;

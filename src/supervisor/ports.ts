@@ -2,7 +2,8 @@
 import type { CatalogReading } from "../catalog-reading.ts";
 import type { HarnessName } from "../declaration.ts";
 import type { ConvoyEvent, TrustFileReport } from "../events.ts";
-import type { Ledger, SessionSpec } from "../ledger.ts";
+import type { Ledger } from "../ledger.ts";
+import type { LaunchRequest } from "../next-ledger.ts";
 import type { ObservedSession } from "../session.ts";
 import type { Clock } from "../system/clock.ts";
 import type { NetworkPaths } from "../system/paths.ts";
@@ -48,16 +49,6 @@ export type LaunchResult =
   | { readonly result: "failed"; readonly error: string }
   /** The last look, under the launch lock, found a reason not to. */
   | { readonly result: "refused"; readonly reason: "held" | "alive" | "unknown" };
-
-export interface LaunchRequest {
-  readonly spec: SessionSpec;
-  readonly declaration: Ledger["declaration"];
-  /** Base environment of a first launch; an existing ledger's is kept unless `freshEnv`. */
-  readonly baseEnv: Readonly<Record<string, string>>;
-  readonly freshEnv: boolean;
-  /** The session's tags from this launch on, all of them. */
-  readonly tags: Readonly<Record<string, string>>;
-}
 
 export interface LauncherPort {
   /** Writes record and ledger, starts the host, waits until its agent runs or it failed. */
@@ -137,6 +128,8 @@ export interface PassSettings {
   readonly network: NetworkPaths;
   readonly host: string;
   readonly home: string;
+  /** Convoy's own. */
+  readonly version: string;
   /** The base environment a first launch takes. */
   readonly baseEnv: Readonly<Record<string, string>>;
   readonly fastFailWindow?: number;

@@ -1,10 +1,12 @@
 /** What one supervisor process has said already: output only, no decision depends on it. */
-import type { PlanDocument } from "../events.ts";
+import type { PlanDocument, TrustFileReport } from "../events.ts";
 import type { Decision, World } from "../world.ts";
 import type { Say } from "./say.ts";
 
 export interface Said {
   plan: string | null;
+  /** What stands in the way of trust. */
+  trust: string;
   /** `key` of everything that is said when it begins and again only after it has ended. */
   readonly standing: Set<string>;
   /** Session and host pid of those seen alive, or started here. */
@@ -12,7 +14,7 @@ export interface Said {
 }
 
 export function nothingSaid(): Said {
-  return { plan: null, standing: new Set(), adopted: new Set() };
+  return { plan: null, trust: "[]", standing: new Set(), adopted: new Set() };
 }
 
 /** Says what is new in this decision: problems, the plan, adoptions, holds, waits. */
@@ -57,6 +59,18 @@ export function sayDecision(
   sayAdoptions(decision, said, say);
   said.standing.clear();
   for (const key of standing) said.standing.add(key);
+}
+
+/** Says what was written, and what stands in the way of trust when that is new. */
+export function sayTrust(files: readonly TrustFileReport[], said: Said, say: Say): void {
+  const inTheWay = JSON.stringify(
+    files
+      .filter((file) => file.problem !== null || file.refused.length > 0)
+      .map(({ path, problem, refused }) => ({ path, problem, refused })),
+  );
+  const isNew = inTheWay !== said.trust && inTheWay !== "[]";
+  said.trust = inTheWay;
+  if (isNew || files.some((file) => file.written)) say({ type: "pretrust", files });
 }
 
 function sayAdoptions(decision: Decision, said: Said, say: Say): void {

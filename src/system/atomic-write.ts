@@ -10,6 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import process from "node:process";
+import { effect } from "./effects.ts";
 import { randomName } from "./random-name.ts";
 import { removeFile } from "./remove-file.ts";
 
@@ -27,7 +28,7 @@ export interface AtomicWriteOptions {
 /**
  * Replaces `path` by `text`. On any error the target is as it was and the temporary file is gone; the error is thrown.
  * The temporary name `<path>.tmp.<pid>.<rand>` is the one pty's readers ignore.
- * Returns false, with nothing changed, when `stillWanted` said so.
+ * Returns false, with nothing changed, when `stillWanted` said so. The rename is an effect that the caller names.
  */
 export function writeFileAtomic(path: string, text: string, options: AtomicWriteOptions = {}): boolean {
   const temporary = `${path}.tmp.${process.pid}.${randomName()}`;
@@ -42,14 +43,20 @@ export function writeFileAtomic(path: string, text: string, options: AtomicWrite
     } finally {
       closeSync(descriptor);
     }
+    effect("temporary-write");
     const wanted = options.stillWanted?.() ?? true;
     if (wanted) renameSync(temporary, path);
-    else removeFile(temporary);
+    else removeTemporary(temporary);
     return wanted;
   } catch (error) {
-    removeFile(temporary);
+    removeTemporary(temporary);
     throw error;
   }
+}
+
+function removeTemporary(path: string): void {
+  removeFile(path);
+  effect("temporary-remove");
 }
 
 function giveTo(descriptor: number, owner: { readonly uid: number; readonly gid: number }): void {

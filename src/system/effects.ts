@@ -1,36 +1,60 @@
 /**
- * Every act that changes the world outside the process passes through `effect`, by name (docs/effects.md).
- * `CONVOY_TEST_KILL_AFTER=<name>[:<n>]` kills this process right after the n-th such act, so that a test can
- * show that the next pass repairs what is left.
+ * Every act that changes the world outside the process passes through `effect`, by name, right after it was done
+ * (docs/effects.md says what a kill there leaves and what repairs it). For tests, this process
+ * - is killed right after the n-th such act: `CONVOY_TEST_KILL_AFTER=<name>[:<n>]`;
+ * - writes the name of each to a file: `CONVOY_TEST_EFFECTS=<path>`.
  */
+import { appendFileSync } from "node:fs";
 import process from "node:process";
 
 export const EFFECTS = [
+  "agent-spawn",
   "catalog-write",
-  "record-write",
-  "record-remove",
-  "ledger-write",
-  "ledger-remove",
+  "config-lock-release",
+  "config-lock-take",
+  "event-write",
+  "files-remove",
+  "folder-create",
+  "folder-mode",
+  "holder-remove",
+  "holder-write",
   "holds-write",
+  "hook-spawn",
+  "host-spawn",
+  "ledger-remove",
+  "ledger-write",
+  "lock-break",
+  "lock-database",
+  "lock-release",
+  "lock-take",
+  "log-open",
+  "log-rotate",
+  "log-truncate",
   "name-write",
+  "pid-write",
+  "record-remove",
+  "record-write",
+  "signal-hup",
+  "signal-kill",
+  "signal-nudge",
+  "signal-term",
+  "socket-bind",
+  "socket-remove",
+  "supervisor-spawn",
+  "temporary-remove",
+  "temporary-write",
   "trust-write",
   "workspace-create",
-  "host-spawn",
-  "agent-spawn",
-  "signal-term",
-  "signal-kill",
-  "event-write",
-  "socket-bind",
-  "pid-write",
-  "files-remove",
 ] as const;
 export type Effect = (typeof EFFECTS)[number];
 
 const [killName, killCount] = (process.env.CONVOY_TEST_KILL_AFTER ?? "").split(":");
+const trace = process.env.CONVOY_TEST_EFFECTS;
 let remaining = Number.parseInt(killCount ?? "1", 10) || 1;
 
 /** Marks that one effect has just been done. */
 export function effect(name: Effect): void {
+  if (trace !== undefined) appendFileSync(trace, `${name}\n`);
   if (name !== killName) return;
   remaining -= 1;
   if (remaining <= 0) process.kill(process.pid, "SIGKILL");

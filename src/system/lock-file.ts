@@ -3,10 +3,11 @@
  * process is dead. Held only around one read-change-write or one launch. Locks of convoy's own may name the
  * holder's birth and boot too, so that a recycled pid does not keep them.
  */
-import { linkSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, linkSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "./clock.ts";
+import { effect } from "./effects.ts";
 import { identify, identityOf, processTable, startTimeMs } from "./processes.ts";
 import { randomName } from "./random-name.ts";
 import { removeFile } from "./remove-file.ts";
@@ -72,15 +73,23 @@ export function tryLockFile(path: string, options: LockOptions = {}): (() => voi
 
 /** Whether somebody alive holds the lock at `path`. Changes nothing. */
 export function isLockHeld(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && !isStale(path, found.mtimeMs);
+  return stateOf(path) === "held";
+}
+
+/** Age and content are taken of one open file: the one at the path may be another a moment later. */
+function stateOf(path: string): "absent" | "stale" | "held" {
+  const found = readLock(path);
+  if (found === null) return "absent";
+  return isStale(found) ? "stale" : "held";
 }
 
 function linkLock(path: string, options: LockOptions): (() => void) | null {
   const own = `${path}.tmp.${process.pid}.${randomName()}`;
   try {
     writeFileSync(own, lockText(options.identity === true), { flag: "wx", mode: 0o600 });
+    effect("temporary-write");
     linkSync(own, path);
+    effect("lock-take");
     const inode = statSync(own).ino;
     return () => releaseOwn(path, inode);
   } catch (error) {
@@ -88,6 +97,7 @@ function linkLock(path: string, options: LockOptions): (() => void) | null {
     throw new ConvoyError("failed", `cannot lock ${path}: ${lockFault(error)}`);
   } finally {
     removeFile(own);
+    effect("temporary-remove");
   }
 }
 
@@ -110,33 +120,48 @@ function lockText(withIdentity: boolean): string {
 
 function releaseOwn(path: string, inode: number): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.ino === inode) removeFile(path);
+  if (found?.ino !== inode) return;
+  removeFile(path);
+  effect("lock-release");
 }
 
-/** The holder as the lock names it: `start` and `boot` null in a plain one. Null when there is no pid to read. */
-function readLock(path: string): { pid: number; start: string | null; boot: string | null } | null {
-  let text: string;
+interface FoundLock {
+  readonly lockedAtMs: number;
+  /** Null when there is no pid to read. */
+  readonly pid: number | null;
+  /** Both null in a plain lock. */
+  readonly start: string | null;
+  readonly boot: string | null;
+}
+
+/** Null when there is no lock. */
+function readLock(path: string): FoundLock | null {
+  let descriptor: number | null = null;
   try {
-    text = readFileSync(path, "utf8");
+    descriptor = openSync(path, "r");
+    return parseLock(readFileSync(descriptor, "utf8"), fstatSync(descriptor).mtimeMs);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return null;
+    const errno = errnoOf(error);
+    if (errno === "ENOENT" || errno === "ENOTDIR") return null;
     throw new ConvoyError("failed", `cannot read the lock ${path}: ${messageOf(error)}`);
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
   }
+}
+
+function parseLock(text: string, lockedAtMs: number): FoundLock {
   const words = text.trim().split(" ");
   const pid = Number.parseInt(words[0] ?? "", 10);
-  if (!Number.isInteger(pid) || pid <= 0) return null;
+  if (!Number.isInteger(pid) || pid <= 0) return { lockedAtMs, pid: null, start: null, boot: null };
   // Darwin's birth mark holds spaces; the boot is the last word.
   const boot = words.length > 2 ? (words.at(-1) ?? null) : null;
-  return { pid, start: boot === null ? null : words.slice(1, -1).join(" "), boot };
+  return { lockedAtMs, pid, start: boot === null ? null : words.slice(1, -1).join(" "), boot };
 }
 
-function isStale(path: string, lockedAtMs: number): boolean {
-  const holder = readLock(path);
-  if (holder === null) return Date.now() - lockedAtMs >= EMPTY_STALE_MS;
-  if (holder.start !== null && holder.boot !== null) {
-    return identify({ pid: holder.pid, start: holder.start }, holder.boot) === "not-ours";
-  }
-  const row = processTable.row(holder.pid);
+function isStale({ lockedAtMs, pid, start, boot }: FoundLock): boolean {
+  if (pid === null) return Date.now() - lockedAtMs >= EMPTY_STALE_MS;
+  if (start !== null && boot !== null) return identify({ pid, start }, boot) === "not-ours";
+  const row = processTable.row(pid);
   if (row === null) return true;
   if (row === "hidden") return false;
   if (row.zombie) return true;
@@ -147,16 +172,21 @@ function isStale(path: string, lockedAtMs: number): boolean {
 
 /**
  * Removes a lock whose holder is dead; true when the way is free. Only one process at a time may look and remove:
- * of two that both found the lock stale, the slower one would otherwise remove the faster one's new lock.
+ * of two that both found the lock stale, the slower one would otherwise remove the faster one's new lock. A lock that
+ * is absent must not be removed either: somebody may be taking it right now.
  */
 function breakStale(path: string): boolean {
-  if (isLockHeld(path)) return false;
+  const before = stateOf(path);
+  if (before !== "stale") return before === "absent";
   const breaker = linkLock(`${path}.break.tmp`, {});
   if (breaker === null) return removeDeadBreaker(`${path}.break.tmp`);
   try {
-    if (isLockHeld(path)) return false;
-    removeFile(path);
-    return true;
+    const state = stateOf(path);
+    if (state === "stale") {
+      removeFile(path);
+      effect("lock-break");
+    }
+    return state !== "held";
   } finally {
     breaker();
   }
@@ -164,9 +194,10 @@ function breakStale(path: string): boolean {
 
 /** A breaker works for microseconds; one that is dead was killed there. The caller tries again after its pause. */
 function removeDeadBreaker(path: string): false {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found !== undefined && Date.now() - found.mtimeMs > EMPTY_STALE_MS && isStale(path, found.mtimeMs)) {
+  const found = readLock(path);
+  if (found !== null && Date.now() - found.lockedAtMs > EMPTY_STALE_MS && isStale(found)) {
     removeFile(path);
+    effect("lock-break");
   }
   return false;
 }

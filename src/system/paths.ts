@@ -42,7 +42,7 @@ export function networkPaths(root: string): NetworkPaths {
 /** The registry files of one session in the pty folder `registry`. */
 export function sessionPaths(registry: string, name: string) {
   const base = join(registry, name);
-  const ledgers = join(registry, ".convoy", "sessions");
+  const ledger = join(registry, ".convoy", "sessions", name);
   return {
     record: `${base}.json`,
     events: `${base}.events.jsonl`,
@@ -51,10 +51,10 @@ export function sessionPaths(registry: string, name: string) {
     lock: `${base}.lock`,
     /** Around one appended event with its truncation; taken before `lock`, as pty 0.12 does. */
     eventsLock: `${base}.events.lock`,
-    ledger: join(ledgers, `${name}.json`),
+    ledger: `${ledger}.json`,
     /** Around one read-change-write of the ledger. */
-    ledgerLock: join(ledgers, `${name}.json.lock`),
+    ledgerLock: `${ledger}.json.lock`,
     /** Around one launch, or one teardown's look: pty's program never sees it. */
-    launchLock: join(ledgers, `${name}.lock`),
+    launchLock: `${ledger}.lock`,
   };
 }

@@ -87,7 +87,7 @@ describe("the process table", () => {
   });
 
   test("calls a zombie dead, though it has pid and birth", async () => {
-    const parent = start(["sh", "-c", "sleep 0.05 & exec sleep 60"]);
+    const parent = start(["sh", "-c", "sleep 2 & exec sleep 60"]);
     const childOf = () => processTable.rows().find((row) => row.parent === parent.pid);
     await until(() => childOf() !== undefined, "the child to be there");
     const { pid = 0, start: born = "" } = childOf() ?? {};

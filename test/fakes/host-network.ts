@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { join } from "node:path";
 import process from "node:process";
 import type { Ledger } from "../../src/ledger.ts";
+import type { LaunchRequest } from "../../src/next-ledger.ts";
 import { createSessionFiles } from "../../src/registry/session-files.ts";
 import type { SessionRecord } from "../../src/session.ts";
 import { connectSession, type SessionClient } from "../../src/session-host/client.ts";
-import { createLauncher, type LaunchRequest, type LaunchResult } from "../../src/session-host/launch.ts";
+import { createLauncher, type LaunchResult } from "../../src/session-host/launch.ts";
 import { sessionPaths } from "../../src/system/paths.ts";
 import { identify, identityOf } from "../../src/system/processes.ts";
 import { ledgerFixture } from "./ledgers.ts";

@@ -1,0 +1,116 @@
+/** What becomes of agents when their supervisor goes: nothing. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import process from "node:process";
+import { BINARY } from "./binary.ts";
+import { DEADLINE_MS, isAlive, Net, until } from "./kit.ts";
+
+setDefaultTimeout(2 * DEADLINE_MS);
+
+const AGENTS = ["a", "b", "c"];
+let net: Net;
+beforeEach(() => {
+  net = new Net();
+  for (const identity of AGENTS) net.declare(identity, { command: `exec agent ${identity} beat` });
+});
+afterEach(() => net.remove());
+
+interface Ending {
+  /** Starts a supervisor in a way that can be ended so. */
+  start(): { readonly pid: number; readonly ended: Promise<number>; end(): void };
+  /** Whether it can still say goodbye. */
+  readonly detaches: boolean;
+}
+
+function signalled(signal: NodeJS.Signals, detaches: boolean): Ending {
+  return {
+    detaches,
+    start() {
+      const child = net.spawn(["up"]);
+      return { pid: child.pid, ended: child.exited, end: () => child.kill(signal) };
+    },
+  };
+}
+
+/** Below a shell, as a person has it: both are in the group that is killed, or on the terminal that is closed. */
+const LINE = () => ["sh", "-c", `"${BINARY}" up --network "${net.root}"; exit`];
+
+const ENDINGS: Readonly<Record<string, Ending>> = {
+  TERM: signalled("SIGTERM", true),
+  INT: signalled("SIGINT", true),
+  HUP: signalled("SIGHUP", true),
+  KILL: signalled("SIGKILL", false),
+  "its terminal closed": {
+    detaches: true,
+    start() {
+      const child = Bun.spawn(LINE(), {
+        cwd: net.home,
+        env: net.env(),
+        terminal: { cols: 80, rows: 24, data: () => undefined },
+      });
+      return { pid: child.pid, ended: child.exited, end: () => child.terminal?.close() };
+    },
+  },
+  "its process group killed": {
+    detaches: false,
+    start() {
+      const child = Bun.spawn(LINE(), {
+        cwd: net.home,
+        env: net.env(),
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      return { pid: child.pid, ended: child.exited, end: () => process.kill(-child.pid, "SIGKILL") };
+    },
+  },
+};
+
+const pids = () => AGENTS.map((identity) => net.pid(identity));
+
+/** The agents go on printing, as the processes that they were. */
+async function expectPrinting(before: readonly (number | null)[]): Promise<void> {
+  const beats = AGENTS.map((identity) => net.beats(identity));
+  await until("three more lines of each agent", () =>
+    AGENTS.every((identity, index) => net.beats(identity) >= beats[index]! + 3),
+  );
+  expect(pids()).toEqual([...before]);
+}
+
+for (const [name, ending] of Object.entries(ENDINGS)) {
+  test(`SUP-A02 SUP-T01 SUP-R13: a supervisor that ends by ${name} leaves every agent running, and the next adopts them`, async () => {
+    const supervisor = ending.start();
+    await until("three agents to run", () => AGENTS.every((identity) => net.pid(identity) !== null));
+    await until("three agents to print", () => AGENTS.every((identity) => net.beats(identity) > 0));
+    const before = pids();
+    const { pid } = await net.event("up");
+    supervisor.end();
+    await supervisor.ended;
+    await until("the supervisor to be gone", () => !isAlive(pid));
+    await expectPrinting(before);
+    expect(net.said("detach").map((event) => event.kept)).toEqual(ending.detaches ? [3] : []);
+
+    const after = net.events().length;
+    const next = await net.up();
+    for (const identity of AGENTS) await net.event("adopt", (event) => event.identity === identity, after);
+    await expectPrinting(before);
+    expect(
+      net
+        .events()
+        .slice(after)
+        .filter(({ type }) => ["launch", "respawn", "death"].includes(type)),
+    ).toEqual([]);
+    expect(AGENTS.map((identity) => net.runs(identity).length)).toEqual([1, 1, 1]);
+    next.signal("SIGTERM");
+    expect(await next.ended).toBe(0);
+  });
+}
+
+test("SUP-T01 SUP-R13: a supervisor asked to stop says how many sessions it leaves, and exits 0", async () => {
+  const child = net.spawn(["up"]);
+  await until("three agents to run", () => AGENTS.every((identity) => net.pid(identity) !== null));
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(0);
+  expect(await new Response(child.stdout).text()).toEndWith(
+    "detached: 3 sessions left running; to end them: convoy down\n",
+  );
+  expect(pids()).not.toContain(null);
+});
