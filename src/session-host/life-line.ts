@@ -45,12 +45,13 @@ export function watchLifeLine(path: string, host: ProcessIdentity, boot: string)
   const first = open(path, constants.O_RDONLY);
   if (first === null) return null;
   let stopped = false;
-  let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  let reader: ReturnType<typeof readerOf> | null = null;
 
   const untilEnd = async (descriptor: number): Promise<void> => {
     try {
-      reader = Bun.file(descriptor).stream().getReader();
-      while (!(await reader.read()).done);
+      const opened = readerOf(descriptor);
+      reader = opened;
+      while (!(await opened.read()).done);
     } finally {
       closeSync(descriptor);
     }
@@ -72,6 +73,10 @@ export function watchLifeLine(path: string, host: ProcessIdentity, boot: string)
       void reader?.cancel();
     },
   };
+}
+
+function readerOf(descriptor: number) {
+  return Bun.file(descriptor).stream().getReader();
 }
 
 function open(path: string, mode: number): number | null {
