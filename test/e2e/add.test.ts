@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHome, type Home, namedNetwork } from "./binary.ts";
 import { hashTree } from "./trees.ts";
@@ -228,12 +228,11 @@ test("no network, no catalog: nothing is created", async () => {
   expect(existsSync(join(root, "catalog"))).toBe(false);
 });
 
-test.if(process.getuid?.() !== 0)("a catalog that may not be written", async () => {
-  chmodSync(join(root, "catalog"), 0o555);
-  const result = await add("worker", "--identity", "a");
-  chmodSync(join(root, "catalog"), 0o755);
-  expect([result.code, result.stderr]).toEqual([
+test("a file where a folder should be", async () => {
+  writeFileSync(inCatalog("box"), "");
+  const { code, stderr } = await add("worker", "--identity", "a");
+  expect([code, stderr]).toEqual([
     1,
-    expect.stringMatching(/^convoy: box\/a\/agent\.toml cannot be written: EACCES.*\n$/),
+    expect.stringMatching(/^convoy: box\/a\/agent\.toml cannot be written: ENOTDIR.*\n$/),
   ]);
 });
