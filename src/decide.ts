@@ -2,10 +2,10 @@
  * What a pass does, and why: a row per agent, and the acts that follow from it.
  * Pure: the world in, a decision out. `act` carries it out, `settle` accounts for what came of it.
  */
+import { cycleProblem } from "./catalog-check.ts";
 import { decideSession, type SessionVerdict } from "./decide-session.ts";
-import type { Problem } from "./declaration.ts";
 import { type AgentInForce, agentHere } from "./in-force.ts";
-import { planLaunchOrder, type SupervisorCycle } from "./launch-order.ts";
+import { planLaunchOrder } from "./launch-order.ts";
 import { mergeTags } from "./launch-spec.ts";
 import type { SessionSpec } from "./ledger.ts";
 import { type BusIdAccessor, dispositionOf, groupByBusId, isMainSession, liveOf } from "./reconcile.ts";
@@ -48,11 +48,6 @@ export function decide(world: World): Decision {
     problems: [...world.inForce.problems, ...cycles.map((cycle) => cycleProblem(cycle, here))],
     withoutSidecar: acts.withoutSidecar,
   };
-}
-
-function cycleProblem(cycle: SupervisorCycle, here: readonly AgentInForce[]): Problem {
-  const first = here.find((agent) => agent.entry.declaration.identity === cycle.members[0]);
-  return { severity: "warning", path: first?.entry.path ?? "", line: null, message: cycle.message };
 }
 
 interface Acts {

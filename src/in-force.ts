@@ -247,7 +247,8 @@ function byIdentity(a: AgentInForce, b: AgentInForce): number {
   );
 }
 
-function sortProblems(problems: readonly Problem[]): Problem[] {
+/** By path, then line, then text. */
+export function sortProblems(problems: readonly Problem[]): Problem[] {
   return [...problems].sort(
     (a, b) => compare(a.path, b.path) || (a.line ?? 0) - (b.line ?? 0) || compare(a.message, b.message),
   );

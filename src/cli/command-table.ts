@@ -10,6 +10,22 @@ export interface TableRow {
 
 export const COMMAND_TABLE: readonly TableRow[] = [
   { name: "init", summary: "create a network's folders", load: () => import("./commands/init.ts") },
+  { name: "add", summary: "declare an agent, in a new file", load: () => import("./commands/add.ts") },
+  {
+    name: "retire",
+    summary: "mark an agent as retired: its sessions end, it is not started again",
+    load: () => import("./commands/retire.ts"),
+  },
+  {
+    name: "unretire",
+    summary: "let a retired agent run again",
+    load: () => import("./commands/unretire.ts"),
+  },
+  {
+    name: "validate",
+    summary: "say every error and warning in the catalog",
+    load: () => import("./commands/validate.ts"),
+  },
   {
     name: "plan",
     summary: "say what the next pass would do, and why",
@@ -49,6 +65,11 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     name: "forget",
     summary: "drop what is kept of an agent without a declaration",
     load: () => import("./commands/forget.ts"),
+  },
+  {
+    name: "pretrust",
+    summary: "let harnesses start in folders without asking for trust",
+    load: () => import("./commands/pretrust.ts"),
   },
   {
     name: "env",

@@ -6,7 +6,10 @@ import type { Size } from "../protocol.ts";
 import type { CursorPosition } from "../terminal-queries.ts";
 
 /** Lines kept above the screen (docs/protocol.md says what they cost). */
-export const SCROLLBACK_LINES = 2_000;
+export const SCROLLBACK_LINES = 1_000;
+
+/** xterm keeps a buffer of four times the largest piece that it was ever given. */
+const WRITE_BYTES = 8 * 1024;
 
 const ENTER_ALTERNATE = "\x1b[?1049h\x1b[H";
 
@@ -32,7 +35,10 @@ export class XtermScreen {
 
   /** Takes output and has parsed it on return. */
   write(bytes: Uint8Array): void {
-    (this.terminal as unknown as SynchronousCore)._core.writeSync(bytes);
+    const core = (this.terminal as unknown as SynchronousCore)._core;
+    for (let offset = 0; offset < bytes.length; offset += WRITE_BYTES) {
+      core.writeSync(bytes.subarray(offset, offset + WRITE_BYTES));
+    }
   }
 
   resize(size: Size): void {

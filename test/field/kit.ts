@@ -16,22 +16,19 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
-import { errnoOf } from "../../src/errors.ts";
 import { type ProcessRow, processTable } from "../../src/system/processes.ts";
+import { BINARY, type Ran } from "../e2e/binary.ts";
+import { kill, until } from "../e2e/kit.ts";
 
-export const BINARY = resolve(import.meta.dir, "../../dist/convoy");
+export { BINARY, type Ran } from "../e2e/binary.ts";
+export { isAlive, kill, snapshot, until } from "../e2e/kit.ts";
+
 const FAKE_AGENT = join(import.meta.dir, "fake-agent.sh");
 const COMMAND_MS = 60_000;
 const NOBODY = 65_534;
 
 /** For a whole test: the machine may be busy with other work. */
 export const TEST_MS = 120_000;
-
-export interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** One start of a fake agent, as it wrote it down itself. */
 export interface Launch {
@@ -54,22 +51,6 @@ export interface RunOptions {
 
 /** An event of `up --json`; what is looked at is checked where it is looked at. */
 export type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
-
-/** Waits for what `probe` answers once it is neither null, undefined nor false. */
-export async function until<T>(
-  what: string,
-  probe: () => T | Promise<T>,
-  waitMs = 30_000,
-): Promise<NonNullable<Exclude<T, false>>> {
-  const deadline = performance.now() + waitMs;
-  while (true) {
-    const found = await probe();
-    if (found !== null && found !== undefined && found !== false)
-      return found as NonNullable<Exclude<T, false>>;
-    if (performance.now() > deadline) throw new Error(`waited ${waitMs} ms in vain for ${what}`);
-    await Bun.sleep(20);
-  }
-}
 
 /** `convoy up` kept running. */
 export class Supervisor {
@@ -273,20 +254,6 @@ export class Field {
 
 function isRoot(): boolean {
   return process.getuid?.() === 0;
-}
-
-/** Signals a process that may be gone by now. */
-export function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (errnoOf(error) !== "ESRCH") throw error;
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  const row = processTable.row(pid);
-  return row === "hidden" || (row !== null && !row.zombie);
 }
 
 export function sha256(path: string): string {
