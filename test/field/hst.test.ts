@@ -35,7 +35,10 @@ async function up(
   for (const [i, host] of hosts.entries())
     field.declare(`a${i}`, "", { host, network, path: `fleet/a${i}.toml` });
   const ran = await field.once({ network, through: on(machine), env });
-  const launched = ran.events.filter(({ type }) => type === "launch").map(({ identity }) => String(identity)).sort();
+  const launched = ran.events
+    .filter(({ type }) => type === "launch")
+    .map(({ identity }) => String(identity))
+    .sort();
   return { ...ran, launched, network };
 }
 
