@@ -22,7 +22,9 @@ export function lifeLinePath(registry: string, name: string): string {
 export function makeLifeLine(path: string): boolean {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFIFO() === true) return true;
   try {
-    return Bun.spawnSync(["mkfifo", "-m", "600", path], { stdio: ["ignore", "ignore", "ignore"] }).exitCode === 0;
+    return (
+      Bun.spawnSync(["mkfifo", "-m", "600", path], { stdio: ["ignore", "ignore", "ignore"] }).exitCode === 0
+    );
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return false;
     throw error;
