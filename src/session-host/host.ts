@@ -13,6 +13,7 @@ import { Clients } from "./clients.ts";
 import { EventLog } from "./event-log.ts";
 import { HostFiles } from "./host-files.ts";
 import { Keeper } from "./keeper.ts";
+import { holdLifeLine, lifeLinePath } from "./life-line.ts";
 import { Listener } from "./listener.ts";
 import type { SessionFiles } from "./ports.ts";
 import { type Program, programEnvironment, startProgram } from "./program.ts";
@@ -70,6 +71,7 @@ async function takeOver(options: SessionHostOptions): Promise<HostFiles | null> 
 
 class SessionHost {
   private readonly files: HostFiles;
+  private readonly registry: string;
   private readonly name: string;
   private readonly version: string;
   private readonly scanner = new TerminalScanner();
@@ -86,8 +88,9 @@ class SessionHost {
   private untidy = 0;
   private tidier: NodeJS.Timeout | null = null;
 
-  constructor(files: HostFiles, { name, version }: SessionHostOptions) {
+  constructor(files: HostFiles, { registry, name, version }: SessionHostOptions) {
     this.files = files;
+    this.registry = registry;
     this.name = name;
     this.version = version;
     this.screen = new Screen(FIRST_SIZE, this.report);
@@ -100,6 +103,7 @@ class SessionHost {
   /** Binds the socket and starts the program. Throws when it cannot. */
   async start(): Promise<void> {
     this.takeSignals();
+    holdLifeLine(lifeLinePath(this.registry, this.name));
     await this.listener.bind();
     this.files.writePid();
     const { spec, baseEnv } = this.files.ledger;
@@ -146,7 +150,7 @@ class SessionHost {
       this.modes.apply(sequence);
       if (!unattended) continue;
       const reply = replyTo(sequence, { ...this.size, modes: this.modes, version: this.version });
-      if (typeof reply === "string") this.answer(reply);
+      if (typeof reply === "string") this.screen.inOrder(() => this.answer(reply));
       if (typeof reply !== "function") continue;
       this.screen.write(scan.bytes.subarray(written, end));
       written = end;

@@ -3,7 +3,7 @@ import type { HostFiles } from "./host-files.ts";
 import type { Listener } from "./listener.ts";
 
 /** With no supervisor watching, a lost file is back within this and the time of one look. */
-export const CHECK_MS = 8_000;
+export const CHECK_MS = 9_000;
 
 export class Keeper {
   private readonly files: HostFiles;
@@ -43,14 +43,14 @@ export class Keeper {
   }
 
   private isWhole(): boolean {
-    const { pid, record } = this.files.isWhole();
+    const { pid, record } = this.files.isUntouched();
     return pid && record && this.listener.state() === "ours";
   }
 
   private async restore(): Promise<void> {
     if (!this.files.ownsLedger()) return;
-    if (!this.files.isWhole().pid) this.files.writePid();
+    if (!this.files.isUntouched().pid) this.files.writePid();
     if (this.listener.state() !== "ours") await this.listener.bind();
-    if (!this.stopped && !this.files.isWhole().record) await this.files.completeRecord();
+    if (!this.stopped && !this.files.isUntouched().record) await this.files.completeRecord();
   }
 }

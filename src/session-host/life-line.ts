@@ -7,9 +7,13 @@ import { closeSync, constants, lstatSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { errnoOf } from "../errors.ts";
 import type { ProcessIdentity } from "../session.ts";
+import { effect } from "../system/effects.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { identify } from "../system/processes.ts";
 
+/** A dying process closes its files a moment before it is dead. */
+const DYING_LOOKS = 20;
+const DYING_LOOK_MS = 5;
 /** A reader that comes before the host has opened its end looks again. */
 const RETRY_MS = 200;
 
@@ -22,9 +26,9 @@ export function lifeLinePath(registry: string, name: string): string {
 export function makeLifeLine(path: string): boolean {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFIFO() === true) return true;
   try {
-    return (
-      Bun.spawnSync(["mkfifo", "-m", "600", path], { stdio: ["ignore", "ignore", "ignore"] }).exitCode === 0
-    );
+    const made = Bun.spawnSync(["mkfifo", "-m", "600", path], { stdio: ["ignore", "ignore", "ignore"] });
+    effect("lifeline-create");
+    return made.exitCode === 0;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return false;
     throw error;
@@ -47,13 +51,13 @@ export function watchLifeLine(path: string, host: ProcessIdentity, boot: string)
   const first = open(path, constants.O_RDONLY);
   if (first === null) return null;
   let stopped = false;
-  let reader: ReturnType<typeof readerOf> | null = null;
+  let cancel = () => {};
 
   const untilEnd = async (descriptor: number): Promise<void> => {
     try {
-      const opened = readerOf(descriptor);
-      reader = opened;
-      while (!(await opened.read()).done);
+      const reader = Bun.file(descriptor).stream().getReader();
+      cancel = () => void reader.cancel();
+      while (!(await reader.read()).done);
     } finally {
       closeSync(descriptor);
     }
@@ -62,7 +66,7 @@ export function watchLifeLine(path: string, host: ProcessIdentity, boot: string)
     let descriptor: number | null = first;
     while (!stopped && descriptor !== null) {
       await untilEnd(descriptor);
-      if (stopped || identify(host, boot) === "not-ours") break;
+      if (stopped || (await hasGone(host, boot))) break;
       await Bun.sleep(RETRY_MS);
       descriptor = open(path, constants.O_RDONLY);
     }
@@ -72,13 +76,17 @@ export function watchLifeLine(path: string, host: ProcessIdentity, boot: string)
     ended: watch(),
     stop() {
       stopped = true;
-      void reader?.cancel();
+      cancel();
     },
   };
 }
 
-function readerOf(descriptor: number) {
-  return Bun.file(descriptor).stream().getReader();
+async function hasGone(host: ProcessIdentity, boot: string): Promise<boolean> {
+  for (let look = 0; look < DYING_LOOKS; look++) {
+    if (identify(host, boot) === "not-ours") return true;
+    await Bun.sleep(DYING_LOOK_MS);
+  }
+  return false;
 }
 
 function open(path: string, mode: number): number | null {

@@ -41,12 +41,29 @@ export interface Launch {
   readonly argv: string;
 }
 
+/** What of a row of `ls --json` is looked at here. */
+export interface ListRow {
+  readonly identity: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly pid: number | null;
+  readonly exitCode: number | null;
+}
+
 export interface RunOptions {
   /** Over the field's own; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   /** Put before the binary: `["setpriv", …]`. */
   readonly through?: readonly string[];
+}
+
+export interface DeclareOptions {
+  /** `box` when absent; "" leaves it unsaid. */
+  readonly host?: string;
+  readonly network?: string;
+  /** Below the catalog. */
+  readonly path?: string;
 }
 
 /** An event of `up --json`; what is looked at is checked where it is looked at. */
@@ -127,10 +144,12 @@ export class Field {
     return full;
   }
 
-  /** Declares an agent for `box` in TOML; `more` are lines behind the usual ones. Answers the file's path. */
-  declare(identity: string, more = "", network = this.network): string {
-    const text = `identity = "${identity}"\nrole = "chief-of-staff"\nhost = "box"\ntransport = "mcp"\n${more}\n`;
-    return this.put(join(network, "catalog/box", identity, "agent.toml"), text);
+  /** Declares an agent in TOML; `more` are lines behind the usual ones. Answers the file's path. */
+  declare(identity: string, more = "", options: DeclareOptions = {}): string {
+    const { host = "box", network = this.network, path = `${host}/${identity}/agent.toml` } = options;
+    const where = host === "" ? "" : `host = "${host}"\n`;
+    const text = `identity = "${identity}"\nrole = "chief-of-staff"\n${where}transport = "mcp"\n${more}\n`;
+    return this.put(join(network, "catalog", path), text);
   }
 
   /** Shell lines that the fake agent of this bus id runs after it wrote down its start. */
@@ -194,6 +213,16 @@ export class Field {
     });
   }
 
+  /** The rows of `ls --json`. */
+  async list(options: RunOptions & { network?: string } = {}): Promise<readonly ListRow[]> {
+    const { code, stdout, stderr } = await this.convoy(
+      ["ls", options.network ?? this.network, "--json"],
+      options,
+    );
+    if (code !== 0) throw new Error(`ls exited ${code}: ${stderr}`);
+    return JSON.parse(stdout).agents;
+  }
+
   /** Every start of a fake agent so far, in order; of one agent when it is named. */
   launches(busId?: string): Launch[] {
     const log = join(this.root, "runs.log");
@@ -252,8 +281,13 @@ export class Field {
   }
 }
 
-function isRoot(): boolean {
+export function isRoot(): boolean {
   return process.getuid?.() === 0;
+}
+
+/** Problems of the catalog among the events of `up`. */
+export function problemsIn(events: readonly Event[]): Event[] {
+  return events.filter(({ type }) => type === "catalog_error" || type === "catalog_warning");
 }
 
 export function sha256(path: string): string {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Event, Field, isAlive, type Launch, TEST_MS, until } from "./kit.ts";
+import { Field, isAlive, type Launch, problemsIn, TEST_MS, until } from "./kit.ts";
 
 let field: Field;
 beforeEach(() => {
@@ -13,9 +13,6 @@ afterEach(() => field.remove());
 
 const catalog = () => join(field.network, "catalog");
 const aside = () => join(field.root, "aside");
-
-const problemsIn = (events: readonly Event[]) =>
-  events.filter(({ type }) => type === "catalog_error" || type === "catalog_warning");
 
 async function startBoth(): Promise<readonly Launch[]> {
   expect(await field.once()).toMatchObject({ code: 0, stderr: "" });
