@@ -132,7 +132,7 @@ test("the README names every command", () => {
   expect(missing).toEqual([]);
 });
 
-test("decisions are numbered without gaps or doubles, short, and have context, decision and consequence", () => {
+test("each decision has a number of its own, in its name and its title, and fits on a page", () => {
   const decisions = documents.filter(({ path }) => path.startsWith("docs/decisions/"));
   const wrong = decisions.flatMap(({ path, text }) => {
     const number = /\/(\d{4})-[a-z0-9-]+\.md$/.exec(path)?.[1];
