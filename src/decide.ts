@@ -2,10 +2,10 @@
  * What a pass does, and why: a row per agent, and the acts that follow from it.
  * Pure: the world in, a decision out. `act` carries it out, `settle` accounts for what came of it.
  */
+import { cycleProblem } from "./catalog-check.ts";
 import { decideSession, type SessionVerdict } from "./decide-session.ts";
-import type { Problem } from "./declaration.ts";
 import { type AgentInForce, agentHere } from "./in-force.ts";
-import { planLaunchOrder, type SupervisorCycle } from "./launch-order.ts";
+import { planLaunchOrder } from "./launch-order.ts";
 import { mergeTags } from "./launch-spec.ts";
 import type { SessionSpec } from "./ledger.ts";
 import { type BusIdAccessor, dispositionOf, groupByBusId, isMainSession, liveOf } from "./reconcile.ts";
@@ -27,10 +27,11 @@ export function decide(world: World): Decision {
   const accessor = busIdAccessor(world.inForce, world.host);
   const groups = groupByBusId(world.sessions, accessor);
   const byName = new Map(world.sessions.map((session) => [session.name, session]));
+  const launched = groupByBusId(liveOf(world.sessions), (session) => session.ledger?.identity ?? null);
   const acts: Acts = { launches: [], parks: [], teardowns: [], withoutSidecar: [] };
   const agents = world.inForce.agents.map((agent) => {
     const own = groups.get(agent.busId) ?? [];
-    return decideAgent(agent, { world, accessor, own, byName, acts });
+    return decideAgent(agent, { world, accessor, own, byName, launched, acts });
   });
   const here = world.inForce.agents.filter((agent) => agentHere(agent, world.host));
   const { order, cycles } = planLaunchOrder(here.map(({ entry }) => entry.declaration));
@@ -50,11 +51,6 @@ export function decide(world: World): Decision {
   };
 }
 
-function cycleProblem(cycle: SupervisorCycle, here: readonly AgentInForce[]): Problem {
-  const first = here.find((agent) => agent.entry.declaration.identity === cycle.members[0]);
-  return { severity: "warning", path: first?.entry.path ?? "", line: null, message: cycle.message };
-}
-
 interface Acts {
   readonly launches: LaunchAction[];
   readonly parks: ParkAction[];
@@ -67,6 +63,8 @@ interface AgentContext {
   readonly accessor: BusIdAccessor;
   readonly own: readonly ObservedSession[];
   readonly byName: ReadonlyMap<string, ObservedSession>;
+  /** Live sessions that convoy launched, by identity. */
+  readonly launched: ReadonlyMap<string, readonly ObservedSession[]>;
   readonly acts: Acts;
 }
 
@@ -95,11 +93,9 @@ function rowOf(
 }
 
 /** Decision 12: a move whose edit came first leaves the old host's session running, and says so. */
-function decideElsewhere(agent: AgentInForce, { world }: AgentContext): AgentDecision {
+function decideElsewhere(agent: AgentInForce, { launched }: AgentContext): AgentDecision {
   const { identity, host } = agent.entry.declaration;
-  const stayed = liveOf(world.sessions).filter(
-    (session) => session.ledger?.identity === identity && session.ledger.agent !== agent.busId,
-  );
+  const stayed = (launched.get(identity) ?? []).filter(({ ledger }) => ledger?.agent !== agent.busId);
   const main = stayed.find(isMainSession) ?? null;
   const still =
     main === null

@@ -51,6 +51,15 @@ test("an agent that moved keeps what it left here", () => {
   expect(shape(found)).toEqual({ agents: [["shed.a", true, ["box.a"], "box.a"]], nobodys: [] });
 });
 
+test("a hold on what an agent left here when it moved makes no second agent", () => {
+  const found = seen({
+    declarations: [declarationOf({ identity: "a", host: "shed" })],
+    sessions: [],
+    held: ["box.a"],
+  });
+  expect(shape(found)).toEqual({ agents: [["shed.a", true, [], null]], nobodys: [] });
+});
+
 test("every agent once, every session once", () => {
   fc.assert(
     fc.property(scene, fc.boolean(), ({ entries, sessions }, withLedgers) => {

@@ -47,7 +47,7 @@ export function groupSeenAgents(world: World, decision: Decision): SeenAgents {
     else group.push(session);
   }
   for (const busId of Object.keys(world.holds)) {
-    if (!groups.has(busId)) groups.set(busId, []);
+    if (!groups.has(busId) && !moved.has(identityIn(busId))) groups.set(busId, []);
   }
   const agents = [...groups].map(([busId, sessions]) =>
     seenAgent(busId, sessions, declared.get(busId) ?? null),

@@ -3,7 +3,7 @@ import { declarationOf, sessionOf } from "../../test/generators/declarations.ts"
 import { type Scene, worldOf } from "../../test/generators/worlds.ts";
 import { decide } from "../decide.ts";
 import { ConvoyError } from "../errors.ts";
-import { findAgent, findSession } from "./agent-ref.ts";
+import { findAgent, findBusIds, findSession } from "./agent-ref.ts";
 
 function lookOf(scene: Scene) {
   const world = worldOf(scene);
@@ -59,6 +59,17 @@ test("an agent comes with its declaration, its sessions and its main one", () =>
     "box.fabric",
   ]);
   expect(findAgent(fleet, "gone").agent).toBeNull();
+});
+
+test("what an agent that moved left here carries its former bus id", () => {
+  const moved = lookOf({
+    declarations: [declarationOf({ identity: "a", host: "shed" })],
+    sessions: [sessionOf({ name: "box.a", agent: "box.a", tags: { role: "agent" } })],
+    ledger: {},
+  });
+  expect(findBusIds(moved, "a")).toEqual(["box.a"]);
+  expect(findBusIds(fleet, "fabric")).toEqual(["box.fabric"]);
+  expect(findBusIds(fleet, "loom")).toEqual(["box.loom"]);
 });
 
 test("what names nothing, several, or nobody's session is refused", () => {

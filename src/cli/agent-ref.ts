@@ -3,6 +3,7 @@ import { ConvoyError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { groupSeenAgents, type SeenAgent } from "../seen-agents.ts";
 import type { ObservedSession } from "../session.ts";
+import { busIdAccessor } from "../sessions-of.ts";
 import type { Look } from "./look.ts";
 
 export type FoundAgent = SeenAgent;
@@ -25,6 +26,17 @@ export function findAgent(look: Looked, ref: string): FoundAgent {
   const { agent, session } = findSession(look, ref);
   if (agent !== null) return agent;
   throw new ConvoyError("not-found", `session ${session?.name ?? ref} belongs to no agent`, "convoy ls");
+}
+
+/**
+ * The bus ids that the sessions here of the agent that `ref` names carry: one that was moved to another host left them
+ * under its former bus id. Without a session here, the declared one.
+ */
+export function findBusIds(look: Looked, ref: string): string[] {
+  const { busId, sessions } = findAgent(look, ref);
+  const accessor = busIdAccessor(look.world.inForce, look.world.host);
+  const own = sessions.map(accessor).filter((one) => one !== null);
+  return own.length === 0 ? [busId] : [...new Set(own)];
 }
 
 /** As `findAgent`, for commands that look at one session: a session id names that very session, nobody's too. */

@@ -10,6 +10,22 @@ export interface TableRow {
 
 export const COMMAND_TABLE: readonly TableRow[] = [
   { name: "init", summary: "create a network's folders", load: () => import("./commands/init.ts") },
+  { name: "add", summary: "declare an agent, in a new file", load: () => import("./commands/add.ts") },
+  {
+    name: "retire",
+    summary: "mark an agent as retired: its sessions end, it is not started again",
+    load: () => import("./commands/retire.ts"),
+  },
+  {
+    name: "unretire",
+    summary: "let a retired agent run again",
+    load: () => import("./commands/unretire.ts"),
+  },
+  {
+    name: "validate",
+    summary: "say every error and warning in the catalog",
+    load: () => import("./commands/validate.ts"),
+  },
   {
     name: "plan",
     summary: "say what the next pass would do, and why",
@@ -31,6 +47,16 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/ls.ts"),
   },
   {
+    name: "peek",
+    summary: "show an agent's screen",
+    load: () => import("./commands/peek.ts"),
+  },
+  {
+    name: "logs",
+    summary: "show what an agent printed",
+    load: () => import("./commands/logs.ts"),
+  },
+  {
     name: "restart",
     summary: "end an agent and start it again as it is declared now",
     load: () => import("./commands/restart.ts"),
@@ -49,6 +75,11 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     name: "forget",
     summary: "drop what is kept of an agent without a declaration",
     load: () => import("./commands/forget.ts"),
+  },
+  {
+    name: "pretrust",
+    summary: "let harnesses start in folders without asking for trust",
+    load: () => import("./commands/pretrust.ts"),
   },
   {
     name: "env",

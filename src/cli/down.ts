@@ -5,7 +5,7 @@ import { ConvoyError } from "../errors.ts";
 import { down, downPlanOf } from "../supervisor/down.ts";
 import type { EndReport } from "../supervisor/ports.ts";
 import { formatTable } from "../table.ts";
-import { findAgent } from "./agent-ref.ts";
+import { findBusIds } from "./agent-ref.ts";
 import type { CommandContext } from "./command.ts";
 import { findInside, letOwnHostEnd } from "./inside.ts";
 import { type Look, lookAt } from "./look.ts";
@@ -35,7 +35,7 @@ type Context = Omit<CommandContext, "args">;
 /** Resolves to the exit code: 0 when nothing of what was asked about lives, 1 when something does. */
 export async function runDown(args: DownArguments, context: Context): Promise<number> {
   const look = await lookAt(context);
-  const only = args.agent.length === 0 ? null : new Set(args.agent.map((ref) => findAgent(look, ref).busId));
+  const only = args.agent.length === 0 ? null : new Set(args.agent.flatMap((ref) => findBusIds(look, ref)));
   const plan = downPlanOf(look.world, only);
   if (args["dry-run"]) return report(plan, plan.targets.map(wouldEnd), true, context, look);
   const inside = findInside(plan.targets, look.paths, context.env);

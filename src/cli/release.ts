@@ -1,7 +1,7 @@
 /** `convoy release`: lifts the holds that `down` left. */
 import { identityIn } from "../down-plan.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";
-import { findAgent } from "./agent-ref.ts";
+import { findBusIds } from "./agent-ref.ts";
 import type { CommandContext } from "./command.ts";
 import { type Look, lookAt } from "./look.ts";
 import { networkFlag } from "./network.ts";
@@ -16,7 +16,7 @@ type Context = Omit<CommandContext, "args">;
 export async function runRelease(args: ReleaseArguments, context: Context): Promise<number> {
   const look = await lookAt(context);
   const { holds } = look.world;
-  const wanted = args.agent.map((ref) => (ref in holds ? ref : findAgent(look, ref).busId));
+  const wanted = args.agent.flatMap((ref) => (ref in holds ? [ref] : findBusIds(look, ref)));
   const released = Object.keys(holds).filter((busId) => wanted.length === 0 || wanted.includes(busId));
   await resumeUndeclared(look, released);
   await look.ports.registry.changeHolds((held) => {

@@ -5,7 +5,7 @@ import { ACCOUNTING_TAGS, FLAPPING, STATUS_TAG } from "../flapping-cap.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";
 import type { ObservedSession } from "../session.ts";
 import { busIdAccessor } from "../sessions-of.ts";
-import { findAgent } from "./agent-ref.ts";
+import { findBusIds } from "./agent-ref.ts";
 import type { CommandContext } from "./command.ts";
 import { type Look, lookAt } from "./look.ts";
 import { networkFlag } from "./network.ts";
@@ -22,7 +22,7 @@ export async function runReset(args: ResetArguments, context: Context): Promise<
   if (args.all === args.agent.length > 0)
     throw new ConvoyError("usage", "reset: name the agents, or give --all", "convoy reset --help");
   const look = await lookAt(context);
-  const busIds = args.all ? null : new Set(args.agent.map((ref) => findAgent(look, ref).busId));
+  const busIds = args.all ? null : new Set(args.agent.flatMap((ref) => findBusIds(look, ref)));
   const rows = sessionsOf(look, busIds);
   const reset: { identity: string; session: string; parked: boolean }[] = [];
   for (const { busId, session } of rows) {

@@ -1,7 +1,7 @@
 /** `convoy up`: takes the network's lock, lifts holds, and supervises until a signal; or makes one pass. */
 import process from "node:process";
 import { decide } from "../decide.ts";
-import { ConvoyError } from "../errors.ts";
+import { ConvoyError, messageOf } from "../errors.ts";
 import type { ConvoyEvent, EventBody } from "../events.ts";
 import { rememberHostName } from "../registry/host-name.ts";
 import { createNetwork, inspectNetwork } from "../registry/network.ts";
@@ -44,7 +44,6 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   if (options.detach) return await detachSupervisor(paths, options, around);
   const lock = await acquireSupervisorLock(paths, VERSION);
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
-  sweepTemporaries(paths);
   const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
   const print = eventPrinter(around.output, formOf(options));
   const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.output);
@@ -62,6 +61,7 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   });
   const say = (event: EventBody) => ports.events.emit({ ts: ports.clock.now().toISOString(), ...event });
   if (named.notice !== null) say({ type: "warning", message: named.notice });
+  sweep(paths, say);
   if (options.once) return await passOnce(ports, settings, say);
   const stop = untilSignalled();
   if (!options.keepHolds) await liftHolds(ports, settings, say);
@@ -75,6 +75,15 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
 function formOf({ json, once }: UpOptions): EventForm {
   if (json) return "json";
   return once ? "plain" : "timed";
+}
+
+/** What killed writers left behind: a nuisance, never a reason not to supervise. */
+function sweep(paths: NetworkPaths, say: (event: EventBody) => void): void {
+  try {
+    sweepTemporaries(paths);
+  } catch (error) {
+    say({ type: "warning", message: messageOf(error) });
+  }
 }
 
 /** Nothing is created where there is neither a catalog nor a ledger; a catalog that is gone is not made again. */

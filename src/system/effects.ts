@@ -2,7 +2,7 @@
  * Every act that changes the world outside the process passes through `effect`, by name, right after it was done
  * (docs/effects.md says what a kill there leaves and what repairs it). For tests, this process
  * - is killed right after the n-th such act: `CONVOY_TEST_KILL_AFTER=<name>[:<n>]`;
- * - writes the name of each to a file: `CONVOY_TEST_EFFECTS=<path>`.
+ * - writes the name of each, and its own pid, to a file: `CONVOY_TEST_EFFECTS=<path>`.
  */
 import { appendFileSync } from "node:fs";
 import process from "node:process";
@@ -55,7 +55,7 @@ let remaining = Number.parseInt(killCount ?? "1", 10) || 1;
 
 /** Marks that one effect has just been done. */
 export function effect(name: Effect): void {
-  if (trace !== undefined) appendFileSync(trace, `${name}\n`);
+  if (trace !== undefined) appendFileSync(trace, `${name} ${process.pid}\n`);
   if (name !== killName) return;
   remaining -= 1;
   if (remaining <= 0) process.kill(process.pid, "SIGKILL");

@@ -52,7 +52,7 @@ function expectTrusted(launches: readonly Launch[]): void {
 }
 
 function declareMany(count: number, prefix: string, network = field.network): void {
-  for (let i = 0; i < count; i += 1) field.declare(`${prefix}${i}`, "", network);
+  for (let i = 0; i < count; i += 1) field.declare(`${prefix}${i}`, "", { network });
 }
 
 test.each([

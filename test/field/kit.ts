@@ -16,22 +16,19 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
-import { errnoOf } from "../../src/errors.ts";
 import { type ProcessRow, processTable } from "../../src/system/processes.ts";
+import { BINARY, type Ran } from "../e2e/binary.ts";
+import { kill, until } from "../e2e/kit.ts";
 
-export const BINARY = resolve(import.meta.dir, "../../dist/convoy");
+export { BINARY, type Ran } from "../e2e/binary.ts";
+export { isAlive, kill, snapshot, until } from "../e2e/kit.ts";
+
 const FAKE_AGENT = join(import.meta.dir, "fake-agent.sh");
 const COMMAND_MS = 60_000;
 const NOBODY = 65_534;
 
 /** For a whole test: the machine may be busy with other work. */
 export const TEST_MS = 120_000;
-
-export interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** One start of a fake agent, as it wrote it down itself. */
 export interface Launch {
@@ -44,6 +41,15 @@ export interface Launch {
   readonly argv: string;
 }
 
+/** What of a row of `ls --json` is looked at here. */
+export interface ListRow {
+  readonly identity: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly pid: number | null;
+  readonly exitCode: number | null;
+}
+
 export interface RunOptions {
   /** Over the field's own; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -52,24 +58,16 @@ export interface RunOptions {
   readonly through?: readonly string[];
 }
 
+export interface DeclareOptions {
+  /** `box` when absent; "" leaves it unsaid. */
+  readonly host?: string;
+  readonly network?: string;
+  /** Below the catalog. */
+  readonly path?: string;
+}
+
 /** An event of `up --json`; what is looked at is checked where it is looked at. */
 export type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
-
-/** Waits for what `probe` answers once it is neither null, undefined nor false. */
-export async function until<T>(
-  what: string,
-  probe: () => T | Promise<T>,
-  waitMs = 30_000,
-): Promise<NonNullable<Exclude<T, false>>> {
-  const deadline = performance.now() + waitMs;
-  while (true) {
-    const found = await probe();
-    if (found !== null && found !== undefined && found !== false)
-      return found as NonNullable<Exclude<T, false>>;
-    if (performance.now() > deadline) throw new Error(`waited ${waitMs} ms in vain for ${what}`);
-    await Bun.sleep(20);
-  }
-}
 
 /** `convoy up` kept running. */
 export class Supervisor {
@@ -146,10 +144,12 @@ export class Field {
     return full;
   }
 
-  /** Declares an agent for `box` in TOML; `more` are lines behind the usual ones. Answers the file's path. */
-  declare(identity: string, more = "", network = this.network): string {
-    const text = `identity = "${identity}"\nrole = "chief-of-staff"\nhost = "box"\ntransport = "mcp"\n${more}\n`;
-    return this.put(join(network, "catalog/box", identity, "agent.toml"), text);
+  /** Declares an agent in TOML; `more` are lines behind the usual ones. Answers the file's path. */
+  declare(identity: string, more = "", options: DeclareOptions = {}): string {
+    const { host = "box", network = this.network, path = `${host}/${identity}/agent.toml` } = options;
+    const where = host === "" ? "" : `host = "${host}"\n`;
+    const text = `identity = "${identity}"\nrole = "chief-of-staff"\n${where}transport = "mcp"\n${more}\n`;
+    return this.put(join(network, "catalog", path), text);
   }
 
   /** Shell lines that the fake agent of this bus id runs after it wrote down its start. */
@@ -213,6 +213,16 @@ export class Field {
     });
   }
 
+  /** The rows of `ls --json`. */
+  async list(options: RunOptions & { network?: string } = {}): Promise<readonly ListRow[]> {
+    const { code, stdout, stderr } = await this.convoy(
+      ["ls", options.network ?? this.network, "--json"],
+      options,
+    );
+    if (code !== 0) throw new Error(`ls exited ${code}: ${stderr}`);
+    return JSON.parse(stdout).agents;
+  }
+
   /** Every start of a fake agent so far, in order; of one agent when it is named. */
   launches(busId?: string): Launch[] {
     const log = join(this.root, "runs.log");
@@ -271,22 +281,13 @@ export class Field {
   }
 }
 
-function isRoot(): boolean {
+export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Signals a process that may be gone by now. */
-export function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (errnoOf(error) !== "ESRCH") throw error;
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  const row = processTable.row(pid);
-  return row === "hidden" || (row !== null && !row.zombie);
+/** Problems of the catalog among the events of `up`. */
+export function problemsIn(events: readonly Event[]): Event[] {
+  return events.filter(({ type }) => type === "catalog_error" || type === "catalog_warning");
 }
 
 export function sha256(path: string): string {

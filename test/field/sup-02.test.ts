@@ -30,14 +30,12 @@ async function startAgent(): Promise<Launch> {
 
 /** What is said of the agent: that it runs, or that nobody can tell. */
 async function expectNotDead(through: readonly string[] = []): Promise<void> {
-  const { code, stdout } = await field.convoy(["plan", field.network, "--json"], { through });
-  expect(code).toBe(0);
-  const [row] = JSON.parse(stdout).agents;
-  expect({ launch: JSON.parse(stdout).launch, disposition: row.disposition }).toEqual({
-    launch: [],
-    disposition: "adopt",
-  });
-  expect([null, "unknown"]).toContain(row.blocked);
+  const plan = await field.convoy(["plan", field.network, "--json"], { through });
+  expect(plan).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(plan.stdout)).toMatchObject({ launch: [], agents: [{ disposition: "adopt" }] });
+  const list = await field.convoy(["ls", field.network, "--json"], { through });
+  expect(list).toMatchObject({ code: 0, stderr: "" });
+  expect(["running", "unknown"]).toContain(JSON.parse(list.stdout).agents[0].state);
 }
 
 /** Names in the registry but for what comes and goes. */
