@@ -6,7 +6,7 @@ import type { Size } from "../protocol.ts";
 import type { CursorPosition } from "../terminal-queries.ts";
 
 /** Lines kept above the screen (docs/protocol.md says what they cost). */
-export const SCROLLBACK_LINES = 1_500;
+export const SCROLLBACK_LINES = 1_000;
 
 /** xterm keeps a buffer of four times the largest piece that it was ever given. */
 const WRITE_BYTES = 8 * 1024;
