@@ -13,7 +13,7 @@ import { Clients } from "./clients.ts";
 import { EventLog } from "./event-log.ts";
 import { HostFiles } from "./host-files.ts";
 import { Keeper } from "./keeper.ts";
-import { holdLifeLine, lifeLinePath } from "./life-line.ts";
+import { holdLifeLine, lifeLinePath, supervisorLinePath } from "./life-line.ts";
 import { Listener } from "./listener.ts";
 import type { SessionFiles } from "./ports.ts";
 import { type Program, programEnvironment, startProgram } from "./program.ts";
@@ -97,7 +97,7 @@ class SessionHost {
     this.events = new EventLog(name, (event) => this.guard(() => files.appendEvent(event)));
     this.clients = this.makeClients();
     this.listener = new Listener(files.paths.socket, this.clients.handlers);
-    this.keeper = new Keeper(files, this.listener, this.report);
+    this.keeper = new Keeper(files, this.listener, supervisorLinePath(registry), this.report);
   }
 
   /** Binds the socket and starts the program. Throws when it cannot. */
@@ -114,7 +114,7 @@ class SessionHost {
     await this.files.noteChild(this.program.pid);
     await this.files.completeRecord().catch(this.report);
     this.events.write("session_start", { tags: { ...this.files.ledger.tags } });
-    this.keeper.setWatched(this.clients.isWatched);
+    this.keeper.start();
     this.noteGarbage(TIDY_BYTES);
     if (this.terminated) this.endProgram();
   }
@@ -184,9 +184,7 @@ class SessionHost {
       replay: (screen) => screen.replay() + this.modes.restore(),
       status: () => JSON.stringify(this.describe()),
       attached: () => void this.files.noteAttach().catch(this.report),
-      watched: (watched) => {
-        if (this.program !== null) this.keeper.setWatched(watched);
-      },
+      watched: (watched) => this.keeper.setConnected(watched),
     });
   }
 
