@@ -8,7 +8,6 @@ import { connectSession, type SessionClient } from "./client.ts";
 import {
   holdLifeLine,
   type LifeLineWatch,
-  lifeLinePath,
   makeLifeLine,
   supervisorLinePath,
   watchLifeLine,
@@ -46,7 +45,7 @@ export function createDeathWatch(registry: string, files: Pick<SessionFiles, "re
     try {
       const ledger = files.readLedger(name);
       if (ledger === null || ledger.host === null) return null;
-      return watchLifeLine(lifeLinePath(registry, name), ledger.host, ledger.boot);
+      return watchLifeLine(sessionPaths(registry, name).lifeLine, ledger.host, ledger.boot);
     } catch (error) {
       // A torn ledger is reported by the pass that reads it; its host still answers on the socket.
       if (error instanceof ConvoyError) return null;

@@ -5,6 +5,7 @@
 import process from "node:process";
 import { messageOf } from "../errors.ts";
 import type { Size } from "../protocol.ts";
+import { sessionPaths } from "../system/paths.ts";
 import { eventsOf } from "../terminal-events.ts";
 import { TerminalModes } from "../terminal-modes.ts";
 import { replyTo } from "../terminal-queries.ts";
@@ -13,7 +14,7 @@ import { Clients } from "./clients.ts";
 import { EventLog } from "./event-log.ts";
 import { HostFiles } from "./host-files.ts";
 import { Keeper } from "./keeper.ts";
-import { holdLifeLine, lifeLinePath, supervisorLinePath } from "./life-line.ts";
+import { holdLifeLine, supervisorLinePath } from "./life-line.ts";
 import { Listener } from "./listener.ts";
 import type { SessionFiles } from "./ports.ts";
 import { type Program, programEnvironment, startProgram } from "./program.ts";
@@ -103,7 +104,7 @@ class SessionHost {
   /** Binds the socket and starts the program. Throws when it cannot. */
   async start(): Promise<void> {
     this.takeSignals();
-    holdLifeLine(lifeLinePath(this.registry, this.name));
+    holdLifeLine(sessionPaths(this.registry, this.name).lifeLine);
     await this.listener.bind();
     this.files.writePid();
     const { spec, baseEnv } = this.files.ledger;

@@ -4,11 +4,10 @@
  * second, which costs more than everything else that an idle host does.
  */
 import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { errnoOf } from "../errors.ts";
 import type { ProcessIdentity } from "../session.ts";
 import { effect } from "../system/effects.ts";
-import { sessionPaths } from "../system/paths.ts";
 import { identify } from "../system/processes.ts";
 
 /** A dying process closes its files a moment before it is dead. */
@@ -16,11 +15,6 @@ const DYING_LOOKS = 20;
 const DYING_LOOK_MS = 5;
 /** A reader that comes before the host has opened its end looks again. */
 const RETRY_MS = 200;
-
-/** The pipe of one session's host, beside its ledger, where pty's program removes nothing. */
-export function lifeLinePath(registry: string, name: string): string {
-  return join(dirname(sessionPaths(registry, name).ledger), `${name}.alive`);
-}
 
 /** The pipe of the supervisor that puts back what hosts lose. */
 export function supervisorLinePath(registry: string): string {
