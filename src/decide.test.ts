@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { declarationOf, entries, sessionOf, sessionsFor } from "../test/generators/declarations.ts";
 import { afterwards, type Scene, worldOf } from "../test/generators/worlds.ts";
@@ -6,6 +6,9 @@ import { decide } from "./decide.ts";
 import type { Ledger, RunEnd } from "./ledger.ts";
 import type { ObservedSession } from "./session.ts";
 import type { Decision } from "./world.ts";
+
+/** Thousands of random worlds take their time on a busy machine. */
+setDefaultTimeout(60_000);
 
 const T0 = "2026-11-30T10:00:00.000Z";
 

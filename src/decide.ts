@@ -27,10 +27,11 @@ export function decide(world: World): Decision {
   const accessor = busIdAccessor(world.inForce, world.host);
   const groups = groupByBusId(world.sessions, accessor);
   const byName = new Map(world.sessions.map((session) => [session.name, session]));
+  const launched = groupByBusId(liveOf(world.sessions), (session) => session.ledger?.identity ?? null);
   const acts: Acts = { launches: [], parks: [], teardowns: [], withoutSidecar: [] };
   const agents = world.inForce.agents.map((agent) => {
     const own = groups.get(agent.busId) ?? [];
-    return decideAgent(agent, { world, accessor, own, byName, acts });
+    return decideAgent(agent, { world, accessor, own, byName, launched, acts });
   });
   const here = world.inForce.agents.filter((agent) => agentHere(agent, world.host));
   const { order, cycles } = planLaunchOrder(here.map(({ entry }) => entry.declaration));
@@ -62,6 +63,8 @@ interface AgentContext {
   readonly accessor: BusIdAccessor;
   readonly own: readonly ObservedSession[];
   readonly byName: ReadonlyMap<string, ObservedSession>;
+  /** Live sessions that convoy launched, by identity. */
+  readonly launched: ReadonlyMap<string, readonly ObservedSession[]>;
   readonly acts: Acts;
 }
 
@@ -90,11 +93,9 @@ function rowOf(
 }
 
 /** Decision 12: a move whose edit came first leaves the old host's session running, and says so. */
-function decideElsewhere(agent: AgentInForce, { world }: AgentContext): AgentDecision {
+function decideElsewhere(agent: AgentInForce, { launched }: AgentContext): AgentDecision {
   const { identity, host } = agent.entry.declaration;
-  const stayed = liveOf(world.sessions).filter(
-    (session) => session.ledger?.identity === identity && session.ledger.agent !== agent.busId,
-  );
+  const stayed = (launched.get(identity) ?? []).filter(({ ledger }) => ledger?.agent !== agent.busId);
   const main = stayed.find(isMainSession) ?? null;
   const still =
     main === null

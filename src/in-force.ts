@@ -6,8 +6,8 @@ import type { CatalogFile, CatalogReading } from "./catalog-reading.ts";
 import { findClashes } from "./clashes.ts";
 import type { CatalogEntry, Problem } from "./declaration.ts";
 import { shortHost } from "./identity.ts";
-import { indexLastGood, type LastGood, lastGoodOf, mayBeRecovered } from "./last-good.ts";
-import { compileSessions, type LaunchContext, sessionNames } from "./launch-spec.ts";
+import { indexLastGood, type LastGood } from "./last-good.ts";
+import { compileSessions, type LaunchContext } from "./launch-spec.ts";
 import type { Ledger, LedgerDeclaration, SessionSpec } from "./ledger.ts";
 import { agentBusId, hostOf } from "./reconcile.ts";
 import { sessionNameProblems } from "./session-names.ts";
@@ -60,17 +60,19 @@ interface Claim {
   /** Lower case, so that `Worker` freezes `worker`. */
   readonly identity: string;
   readonly entry: CatalogEntry | null;
+  /** What the entry compiles to. */
+  readonly specs: readonly SessionSpec[];
   readonly source: Source;
   readonly hostWritten: boolean;
 }
 
-/** Computes what is in force; sessions are compiled once, here. */
+/** Computes what is in force; each declaration is compiled once, here. */
 export function planInForce(given: InForceInput): InForce {
   const input = contextOf(given);
   const problems: Problem[] = [...input.catalog.problems];
   const claims = input.catalog.files.map((file) => claimOf(file, input, problems));
   const claimed = claims.filter((claim) => claim !== null);
-  const agents = claimed.filter((claim) => claim.entry !== null).map((claim) => compile(claim, input));
+  const agents = claimed.flatMap((claim) => agentOf(claim, input));
   const frozen = freezeClashes(agents, claimed, input, problems);
   const known = new Set(claimed.map((claim) => claim.identity));
   const fromLedger = recoverable(known, input, problems);
@@ -102,11 +104,13 @@ function hostsOf({ catalog, thisHost }: InForceInput): Map<string, string | null
 /** What one file claims; null when it declares nothing and never did. */
 function claimOf(file: CatalogFile, input: Context, problems: Problem[]): Claim | null {
   const before = input.lastGood.byPath.get(file.path) ?? null;
-  const entry = file.entry === null ? null : checked(file.entry, input, problems);
+  const specs = file.entry === null ? null : compileChecked(file.entry, input, problems);
+  const entry = specs === null ? null : file.entry;
   const lostHost = entry !== null && !file.hostWritten && before?.hostWritten === true;
-  if (entry !== null && !(lostHost && before?.declaration.identity === entry.declaration.identity)) {
+  const movedByLoss = lostHost && before?.declaration.identity === entry.declaration.identity;
+  if (entry !== null && specs !== null && !movedByLoss) {
     const { identity } = entry.declaration;
-    return { file, identity, entry, source: "catalog", hostWritten: file.hostWritten };
+    return { file, identity, entry, specs, source: "catalog", hostWritten: file.hostWritten };
   }
   const identity = file.claimedIdentity?.toLowerCase() ?? null;
   const stand = before ?? (identity === null ? null : (input.lastGood.byIdentity.get(identity) ?? null));
@@ -117,7 +121,9 @@ function claimOf(file: CatalogFile, input: Context, problems: Problem[]): Claim 
   if (emptied && input.written.has(name)) return null;
   problems.push({ path: file.path, ...standInProblem(stand, { lostHost, emptied }) });
   const declared = { declaration: stand.declaration, path: file.path };
-  return { file, identity: name, entry: declared, source: "last-good", hostWritten: stand.hostWritten };
+  const { hostWritten } = stand;
+  const stood = compileSessions(declared.declaration, launchContext(declared, input));
+  return { file, identity: name, entry: declared, specs: stood, source: "last-good", hostWritten };
 }
 
 /** It reads well and declares nothing, so that nobody has found an error in it. */
@@ -142,15 +148,18 @@ function standInProblem(
 }
 
 function claimWithout(file: CatalogFile, identity: string): Claim {
-  return { file, identity, entry: null, source: "catalog", hostWritten: file.hostWritten };
+  return { file, identity, entry: null, specs: [], source: "catalog", hostWritten: file.hostWritten };
 }
 
 /** Null, with a problem, for an entry whose sessions could never have a socket. */
-function checked(entry: CatalogEntry, input: Context, problems: Problem[]): CatalogEntry | null {
-  const names = sessionNames(entry.declaration, launchContext(entry, input));
-  const found = sessionNameProblems(input.network, names);
+function compileChecked(entry: CatalogEntry, input: Context, problems: Problem[]): SessionSpec[] | null {
+  const specs = compileSessions(entry.declaration, launchContext(entry, input));
+  const found = sessionNameProblems(
+    input.network,
+    specs.map(({ name }) => name),
+  );
   for (const message of found) problems.push({ severity: "error", path: entry.path, line: null, message });
-  return found.length === 0 ? entry : null;
+  return found.length === 0 ? specs : null;
 }
 
 function launchContext({ declaration }: CatalogEntry, input: Context): LaunchContext {
@@ -159,8 +168,8 @@ function launchContext({ declaration }: CatalogEntry, input: Context): LaunchCon
   return { network, home, host, hostOf: (identity) => hosts.get(identity) ?? null };
 }
 
-function compile(claim: Claim, input: Context): AgentInForce {
-  return compileEntry(claim.entry as CatalogEntry, claim.source, claim.hostWritten, input);
+function agentOf({ entry, specs, source, hostWritten }: Claim, input: Context): AgentInForce[] {
+  return entry === null ? [] : [asInForce(entry, specs, source, hostWritten, input)];
 }
 
 function compileEntry(
@@ -170,7 +179,17 @@ function compileEntry(
   input: Context,
 ): AgentInForce {
   const specs = compileSessions(entry.declaration, launchContext(entry, input));
-  const busId = agentBusId(entry.declaration, input.thisHost);
+  return asInForce(entry, specs, source, hostWritten, input);
+}
+
+function asInForce(
+  entry: CatalogEntry,
+  specs: readonly SessionSpec[],
+  source: Source,
+  hostWritten: boolean,
+  { thisHost }: Context,
+): AgentInForce {
+  const busId = agentBusId(entry.declaration, thisHost);
   return { entry, source, hostWritten, busId, specs, conflict: null, recoverable: source === "catalog" };
 }
 
@@ -190,9 +209,13 @@ function freezeClashes(
     const conflict = clashes.reasons.get(agent.entry.path) ?? null;
     return conflict === null && agent.source === "catalog"
       ? agent
-      : { ...agent, conflict, recoverable: mayBeRecovered(agent.busId, input.ledgers) };
+      : { ...agent, conflict, recoverable: mayBeRecovered(agent.busId, input) };
   });
   return oneRowPerClash(marked, input);
+}
+
+function mayBeRecovered(busId: string, { lastGood }: Context): boolean {
+  return lastGood.byBusId.get(busId)?.recoverable ?? false;
 }
 
 /** Two files that claim one agent make one row; what it compiles to comes from the ledger, when it ran here. */
@@ -207,7 +230,7 @@ function oneRowPerClash(agents: readonly AgentInForce[], input: Context): AgentI
     if (seen.has(agent.busId)) continue;
     seen.add(agent.busId);
     const { busId, conflict, recoverable } = agent;
-    const last = lastGoodOf(busId, input.ledgers);
+    const last = input.lastGood.byBusId.get(busId)?.declaration ?? null;
     if (last === null) {
       rows.push(agent);
       continue;
@@ -221,15 +244,15 @@ function oneRowPerClash(agents: readonly AgentInForce[], input: Context): AgentI
 /** Agents that ran here and that no file claims any more: recovered from the ledger, and said. */
 function recoverable(claimed: ReadonlySet<string>, input: Context, problems: Problem[]): AgentInForce[] {
   const agents: AgentInForce[] = [];
-  for (const busId of new Set(input.ledgers.map((ledger) => ledger.agent))) {
-    const last = lastGoodOf(busId, input.ledgers);
+  for (const [busId, remembered] of input.lastGood.byBusId) {
+    const last = remembered.declaration;
     if (last === null || claimed.has(last.declaration.identity)) continue;
     const { declaration, path } = last;
     const active =
       !declaration.retired &&
       hostOf(declaration, input.thisHost) === shortHost(input.thisHost) &&
       busId === agentBusId(declaration, input.thisHost);
-    if (!active || !mayBeRecovered(busId, input.ledgers)) continue;
+    if (!active || !remembered.recoverable) continue;
     const { identity } = declaration;
     const message = `no longer declares ${identity}: what runs is kept, and recovered from its last good declaration; to end it, \`convoy down --agent ${identity}\``;
     problems.push({ severity: "warning", path, line: null, message });

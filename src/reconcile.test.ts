@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { declarationOf, scene, sessionOf, THIS_HOST } from "../test/generators/declarations.ts";
 import type { CatalogEntry } from "./declaration.ts";
@@ -12,6 +12,9 @@ import {
   reconcilePlan,
 } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
+
+/** Thousands of random scenes take their time on a busy machine. */
+setDefaultTimeout(60_000);
 
 const busIdOf = (session: ObservedSession) => session.agent ?? null;
 const plan = (entries: readonly CatalogEntry[], sessions: readonly ObservedSession[]) =>

@@ -47,6 +47,16 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/ls.ts"),
   },
   {
+    name: "peek",
+    summary: "show an agent's screen",
+    load: () => import("./commands/peek.ts"),
+  },
+  {
+    name: "logs",
+    summary: "show what an agent printed",
+    load: () => import("./commands/logs.ts"),
+  },
+  {
     name: "restart",
     summary: "end an agent and start it again as it is declared now",
     load: () => import("./commands/restart.ts"),

@@ -126,6 +126,14 @@ export const NETWORK_ARGUMENT = {
   completes: "network",
 } as const satisfies Positional;
 
+/** The positional of commands that are about one agent. */
+export const AGENT_ARGUMENT = {
+  type: "positional",
+  required: true,
+  description: "identity, bus id or session id",
+  completes: "agent",
+} as const satisfies Positional;
+
 export const JSON_FLAG = {
   type: "boolean",
   description: "print data for machines",

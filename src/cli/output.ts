@@ -11,6 +11,8 @@ import type { Sink } from "./sink.ts";
 export interface Output {
   /** One line of data on stdout. */
   out(line: string): void;
+  /** Text on stdout just as it is. */
+  raw(text: string): void;
   /** One JSON document on stdout, indented. */
   document(value: unknown): void;
   /** One JSON Lines record on stdout. */
@@ -54,6 +56,7 @@ export function createOutput(
   );
   return {
     out: (line) => write(`${line}\n`),
+    raw: write,
     document: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
     record: (value) => write(`${JSON.stringify(value)}\n`),
     note: (message) => person().info(message),

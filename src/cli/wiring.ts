@@ -85,7 +85,7 @@ export function createPorts({ paths, show, record }: WiringOptions): NetworkPort
     ),
     watchCatalog: (onChange, onProblem) => watchCatalog(paths.catalog, onChange, onProblem),
     watchRegistry: (onChange, onProblem) => watchRegistry(paths.pty, onChange, onProblem),
-    deaths: createDeathWatch(paths.pty),
+    deaths: createDeathWatch(paths.pty, files),
     withLaunchLock: (name, body) => files.withLaunchLock(name, body),
     clearStale: (name) => clearStale(paths.pty, name),
     forget: (name) => forgetSession(paths.pty, name),

@@ -175,6 +175,12 @@ export class SessionClient {
     else this.socket?.unref();
   }
 
+  /** Stops or continues reading what the host says. */
+  setReading(reading: boolean): void {
+    if (reading) this.socket?.resume();
+    else this.socket?.pause();
+  }
+
   close(): void {
     this.abandoned = true;
     this.socket?.end();

@@ -22,6 +22,7 @@ export class HostFiles {
   /** As it was when this host started: what the record is restored from when the ledger cannot be read. */
   readonly ledger: Ledger;
   private recordSeen = "";
+  private pidSeen = "";
 
   /** Reads the ledger. Throws a `ConvoyError` when there is none, or it is not this process's to run. */
   constructor(registry: string, name: string, files: SessionFiles) {
@@ -59,6 +60,7 @@ export class HostFiles {
   writePid(): void {
     writeFileAtomic(this.paths.pid, String(this.self.pid));
     effect("pid-write");
+    this.pidSeen = signatureOf(this.paths.pid);
   }
 
   /** The record names this host, and is there: from the ledger when it is gone or torn. */
@@ -87,9 +89,12 @@ export class HostFiles {
     }
   }
 
-  /** Puts back pid file and record where they are gone or torn; `true` for each that is as it should be. */
-  isWhole(): { readonly pid: boolean; readonly record: boolean } {
-    return { pid: this.ownsPid(), record: signatureOf(this.paths.record) === this.recordSeen };
+  /** Whether pid file and record are as this host last left or found them: two looks, nothing is read. */
+  isUntouched(): { readonly pid: boolean; readonly record: boolean } {
+    return {
+      pid: signatureOf(this.paths.pid) === this.pidSeen,
+      record: signatureOf(this.paths.record) === this.recordSeen,
+    };
   }
 
   /** Notes that somebody attached. */

@@ -5,6 +5,7 @@
 import process from "node:process";
 import { messageOf } from "../errors.ts";
 import type { Size } from "../protocol.ts";
+import { sessionPaths } from "../system/paths.ts";
 import { eventsOf } from "../terminal-events.ts";
 import { TerminalModes } from "../terminal-modes.ts";
 import { replyTo } from "../terminal-queries.ts";
@@ -13,6 +14,7 @@ import { Clients } from "./clients.ts";
 import { EventLog } from "./event-log.ts";
 import { HostFiles } from "./host-files.ts";
 import { Keeper } from "./keeper.ts";
+import { holdLifeLine, supervisorLinePath } from "./life-line.ts";
 import { Listener } from "./listener.ts";
 import type { SessionFiles } from "./ports.ts";
 import { type Program, programEnvironment, startProgram } from "./program.ts";
@@ -70,6 +72,7 @@ async function takeOver(options: SessionHostOptions): Promise<HostFiles | null> 
 
 class SessionHost {
   private readonly files: HostFiles;
+  private readonly registry: string;
   private readonly name: string;
   private readonly version: string;
   private readonly scanner = new TerminalScanner();
@@ -86,20 +89,22 @@ class SessionHost {
   private untidy = 0;
   private tidier: NodeJS.Timeout | null = null;
 
-  constructor(files: HostFiles, { name, version }: SessionHostOptions) {
+  constructor(files: HostFiles, { registry, name, version }: SessionHostOptions) {
     this.files = files;
+    this.registry = registry;
     this.name = name;
     this.version = version;
     this.screen = new Screen(FIRST_SIZE, this.report);
     this.events = new EventLog(name, (event) => this.guard(() => files.appendEvent(event)));
     this.clients = this.makeClients();
     this.listener = new Listener(files.paths.socket, this.clients.handlers);
-    this.keeper = new Keeper(files, this.listener, this.report);
+    this.keeper = new Keeper(files, this.listener, supervisorLinePath(registry), this.report);
   }
 
   /** Binds the socket and starts the program. Throws when it cannot. */
   async start(): Promise<void> {
     this.takeSignals();
+    holdLifeLine(sessionPaths(this.registry, this.name).lifeLine);
     await this.listener.bind();
     this.files.writePid();
     const { spec, baseEnv } = this.files.ledger;
@@ -110,7 +115,7 @@ class SessionHost {
     await this.files.noteChild(this.program.pid);
     await this.files.completeRecord().catch(this.report);
     this.events.write("session_start", { tags: { ...this.files.ledger.tags } });
-    this.keeper.setWatched(this.clients.isWatched);
+    this.keeper.start();
     this.noteGarbage(TIDY_BYTES);
     if (this.terminated) this.endProgram();
   }
@@ -146,7 +151,7 @@ class SessionHost {
       this.modes.apply(sequence);
       if (!unattended) continue;
       const reply = replyTo(sequence, { ...this.size, modes: this.modes, version: this.version });
-      if (typeof reply === "string") this.answer(reply);
+      if (typeof reply === "string") this.screen.inOrder(() => this.answer(reply));
       if (typeof reply !== "function") continue;
       this.screen.write(scan.bytes.subarray(written, end));
       written = end;
@@ -180,9 +185,7 @@ class SessionHost {
       replay: (screen) => screen.replay() + this.modes.restore(),
       status: () => JSON.stringify(this.describe()),
       attached: () => void this.files.noteAttach().catch(this.report),
-      watched: (watched) => {
-        if (this.program !== null) this.keeper.setWatched(watched);
-      },
+      watched: (watched) => this.keeper.setConnected(watched),
     });
   }
 

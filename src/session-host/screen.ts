@@ -47,6 +47,12 @@ export class Screen {
     if (this.xterm === null) this.load();
   }
 
+  /** Runs `action` after everything that waits for the emulator: at once when nothing does. */
+  inOrder(action: () => void): void {
+    if (this.actions.length === 0) action();
+    else this.atThisPoint(action);
+  }
+
   /** The cursor's place when an emulator is there anyway, else null. */
   cursorIfKnown(): { row: number; col: number } | null {
     return this.xterm?.cursor() ?? null;

@@ -67,7 +67,9 @@ export class XtermScreen {
   text(full: boolean): string {
     const { normal, active } = this.terminal.buffer;
     const above = full ? this.lines(normal, 0, active === normal ? normal.baseY : normal.length) : [];
-    return trimLines([...above, ...this.lines(active, active.baseY, active.length)], Infinity).join("\n");
+    const below = this.lines(active, active.baseY, active.length);
+    const shown = active === normal ? [...above, ...below] : [...trimLines(above, above.length), ...below];
+    return trimLines(shown, shown.length).join("\n");
   }
 
   /** Up to `count` last lines of what was printed. */

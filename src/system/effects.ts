@@ -20,6 +20,7 @@ export const EFFECTS = [
   "holder-write",
   "holds-write",
   "hook-spawn",
+  "lifeline-create",
   "host-spawn",
   "ledger-remove",
   "ledger-write",

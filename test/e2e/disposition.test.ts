@@ -94,6 +94,7 @@ test("SUP-R04: ten passes with nothing changed do nothing, and every agent stays
   for (const identity of agents) net.declare(identity);
   await net.once();
   const before = agents.map((identity) => net.pid(identity));
+  await net.quiet();
   const still = () => [snapshot(join(net.pty, ".convoy", "sessions")), snapshot(net.catalog)];
   const files = still();
   for (let pass = 1; pass <= 10; pass += 1) {

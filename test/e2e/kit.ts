@@ -231,6 +231,17 @@ export class Net {
     return existsSync(path) ? readFileSync(path, "utf8").split("\n").length - 1 : 0;
   }
 
+  /** Waits until every session has written all that comes with its start, and nobody holds a lock. */
+  async quiet(): Promise<void> {
+    await until("the registry to be quiet", () => {
+      const names = readdirSync(this.pty, { recursive: true, encoding: "utf8" });
+      const started = names
+        .filter((name) => /^[^/]+\.json$/.test(name))
+        .every((name) => names.includes(name.replace(/json$/, "events.jsonl")));
+      return started && !names.some((name) => /\.(lock|tmp)(\.|$)/.test(name));
+    });
+  }
+
   /** Living processes of this network: everything here has its home. */
   processes(): number[] {
     const mark = `HOME=${this.home}`;

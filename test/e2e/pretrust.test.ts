@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHome, type Home } from "./binary.ts";
-import { hashTree } from "./trees.ts";
+import { snapshot } from "./kit.ts";
 
 let home: Home;
 let claude: string;
@@ -26,9 +26,9 @@ test("real paths of every folder, once, in one write", async () => {
     stderr: "",
   });
   expect(trusted(claude)).toEqual([a, b]);
-  const before = hashTree(home.path);
+  const before = snapshot(home.path);
   expect(await pretrust("link")).toEqual({ code: 0, stdout: `${claude}: nothing to add\n`, stderr: "" });
-  expect(hashTree(home.path)).toBe(before);
+  expect(snapshot(home.path)).toEqual(before);
 });
 
 test("--json, --harness and --config-dir", async () => {

@@ -79,7 +79,8 @@ export function createHostNetwork() {
     events: (name: string): Record<string, unknown>[] => {
       const path = sessionPaths(registry, name).events;
       if (!existsSync(path)) return [];
-      const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+      // What follows the last line end is being written.
+      const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
       return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     },
 
