@@ -67,7 +67,9 @@ test(
     // It is not parked for that, and starts when it can be found.
     expect((await field.once()).code).toBe(0);
     const [run] = await field.untilLaunched(1);
-    expect(field.environmentOf(run!).TERM).toBe("xterm-256color");
+    const got = field.environmentOf(run!);
+    expect(got.TERM).toBe("xterm-256color");
+    expect([got.USER, got.LOGNAME, got.SHELL]).not.toContain("unknown");
   },
   TEST_MS,
 );

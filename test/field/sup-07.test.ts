@@ -63,7 +63,7 @@ test(
     await expectBounded(["up", field.network, "--once"], [0, 1]);
     await expectBounded(["ls", field.network], [0]);
     expectSame(runs);
-    },
+  },
   TEST_MS,
 );
 
