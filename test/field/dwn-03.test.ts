@@ -17,10 +17,17 @@ const processes = () =>
     .map(({ pid, start }) => `${pid} ${start}`)
     .sort();
 
-async function expectNothingChanged(): Promise<void> {
+const AT_ONE = [
+  ["peek", "a"],
+  ["peek", "a", "--full"],
+  ["logs", "a"],
+  ["down", "--dry-run", "--agent", "a"],
+];
+
+async function expectNothingChanged(looks: readonly (readonly string[])[] = LOOKS): Promise<void> {
   const before = [snapshot(field.root), processes()];
-  for (const [verb = "", ...rest] of LOOKS) {
-    const ran = await field.convoy([verb, field.network, ...rest]);
+  for (const [verb = "", ...rest] of looks) {
+    const ran = await field.convoy([verb, ...rest, "--network", field.network]);
     expect([verb, ran.code]).toEqual([verb, 0]);
     expect([snapshot(field.root), processes()]).toEqual(before);
   }
@@ -46,7 +53,7 @@ test(
     await until("the hosts to be quiet", async () =>
       (await field.list()).every((row) => row.state === "running"),
     );
-    await expectNothingChanged();
+    await expectNothingChanged([...LOOKS, ...AT_ONE]);
     const preview = JSON.parse((await field.convoy(["down", field.network, "--dry-run", "--json"])).stdout);
     const real = JSON.parse((await field.convoy(["down", field.network, "--json"])).stdout);
     const pids = ({ sessions }: { sessions: { session: string; pid: number }[] }) =>
