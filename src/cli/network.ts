@@ -8,7 +8,8 @@ import { type NetworkPaths, networkPaths } from "../system/paths.ts";
 /** The paths of a network that exists: its folder has a catalog or a registry. Else `not-found`, nothing created. */
 export function requireNetwork(network: Network): NetworkPaths {
   const paths = networkPaths(network.root);
-  if (isFolder(paths.catalog) || isFolder(paths.pty)) return paths;
+  // The registry first: where it is, a catalog that may not be looked at hinders nobody.
+  if (isFolder(paths.pty) || isFolder(paths.catalog)) return paths;
   const named =
     network.source === "argument" || network.source === "default" ? "" : ` (from $${network.source})`;
   throw new ConvoyError(

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cleanUp, freshFolder } from "../../test/fakes/network.ts";
 import { networkPaths } from "../system/paths.ts";
@@ -21,6 +21,18 @@ describe("a network's folders", () => {
     mkdirSync(paths.ledgers, { recursive: true });
     writeFileSync(join(paths.ledgers, "box.a.json"), "{}");
     rmSync(paths.catalog, { recursive: true });
+    expect(inspectNetwork(paths)).toEqual({ root: true, catalog: false, ledgers: true });
+  });
+
+  test("where something ran, it is found whatever stands in the catalog's place", () => {
+    const paths = networkPaths(freshFolder());
+    writeFileSync(paths.catalog, "");
+    expect(() => inspectNetwork(paths)).toThrow("a file is in the way");
+    mkdirSync(paths.ledgers, { recursive: true });
+    writeFileSync(join(paths.ledgers, "box.a.json"), "{}");
+    expect(inspectNetwork(paths)).toEqual({ root: true, catalog: false, ledgers: true });
+    rmSync(paths.catalog);
+    symlinkSync(paths.catalog, paths.catalog);
     expect(inspectNetwork(paths)).toEqual({ root: true, catalog: false, ledgers: true });
   });
 

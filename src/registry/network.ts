@@ -17,11 +17,18 @@ export interface NetworkPresence {
 /** Looks, and creates nothing. Throws a `ConvoyError` when it may not look. */
 export function inspectNetwork(paths: NetworkPaths): NetworkPresence {
   const root = isFolder(paths.root);
-  return {
-    root,
-    catalog: root && isFolder(paths.catalog),
-    ledgers: root && listLedgerNames(paths.pty).length > 0,
-  };
+  const ledgers = root && listLedgerNames(paths.pty).length > 0;
+  return { root, catalog: root && hasCatalog(paths, ledgers), ledgers };
+}
+
+/** What ran is supervised whatever stands in the catalog's place: the catalog's reader says what is wrong with it. */
+function hasCatalog({ catalog }: NetworkPaths, ledgers: boolean): boolean {
+  try {
+    return isFolder(catalog);
+  } catch (error) {
+    if (ledgers && error instanceof ConvoyError) return false;
+    throw error;
+  }
 }
 
 /**
