@@ -122,7 +122,7 @@ test("reset killed: a second one un-parks", async () => {
     act: (net, variables) => net.convoy(["reset", "a"], variables),
     words: cap,
     codes: [0, 1],
-    expected: (net) => (net.isParked("a") ? [] : ["box.a"]),
+    expected: (net) => (net.record("a").tags["strategy.status"] === "flapping" ? [] : ["box.a"]),
     async verify(net) {
       const reset = await net.convoy(["reset", "a"]);
       const { code } = await net.once(cap);
@@ -204,6 +204,40 @@ test("up --detach killed: its supervisor runs or does not, its agent once", asyn
     expected: () => ["box.a"],
   });
   expect(done).toEqual({ effects: ["log-open", "supervisor-spawn"], wrong: [] });
+});
+
+const ADD = ["add", "worker", "--identity", "new", "--host", "box", "--command", "exec agent"];
+
+test("add killed: the declaration is there, whole, or not", async () => {
+  const file = (net: CrashNet) => join(net.catalog, "box/new/agent.toml");
+  const done = await crashEverywhere({
+    prepare: (net) => void net.declare("a"),
+    act: (net, variables) => net.convoy(ADD, variables),
+    expected: (net) => (existsSync(file(net)) ? ["box.a", "box.new"] : ["box.a"]),
+    async verify(net) {
+      const again = await net.convoy([...ADD, "--force"]);
+      return again.code === 0 && existsSync(file(net)) ? null : again;
+    },
+  });
+  expect(done).toEqual({ effects: ["catalog-write", "folder-create"], wrong: [] });
+});
+
+test("retire killed: the edit is there, whole, or not", async () => {
+  const isRetired = (net: CrashNet) =>
+    readFileSync(join(net.catalog, "box/a/agent.toml"), "utf8").includes("retired = true");
+  const done = await crashEverywhere({
+    async prepare(net) {
+      net.declare("a");
+      await net.once();
+    },
+    act: (net, variables) => net.convoy(["retire", "a"], variables),
+    expected: (net) => (isRetired(net) ? [] : ["box.a"]),
+    async verify(net) {
+      const again = await net.convoy(["retire", "a"]);
+      return again.code === 0 && isRetired(net) ? null : again;
+    },
+  });
+  expect(done).toEqual({ effects: ["catalog-write", "temporary-write"], wrong: [] });
 });
 
 test("init killed: a second one makes the rest", async () => {

@@ -1,6 +1,6 @@
 /** Kills right after each effect while agents are recovered, parked and torn down, and in hosts that heal or leave. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { type CrashNet, crashEverywhere, killAgent, type Scenario, untilEnded } from "./crash-kit.ts";
@@ -37,8 +37,11 @@ test("convoy killed while it ends what a dead session left, which does not heed 
   const done = await crashEverywhere({
     only: ["signal-term", "signal-kill"],
     async prepare(net) {
-      net.declare("a", { command: "sh -c \"trap '' TERM HUP; sleep 99999; :\" & exec agent" });
+      net.declare("a", {
+        command: "(trap '' TERM HUP; : >$HOME/deafened; exec sleep 99999) & exec agent",
+      });
       await net.once();
+      await until("the leftover to be", () => existsSync(join(net.home, "deafened")));
       await killAgent(net, "a");
       net.declare("a");
     },

@@ -36,6 +36,7 @@ test("convoy killed in a first start", async () => {
       "holder-write",
       "host-spawn",
       "ledger-write",
+      "lifeline-create",
       "lock-database",
       "lock-release",
       "lock-take",
