@@ -25,8 +25,9 @@ const NO_EFFECT: Readonly<Record<string, readonly RegExp[]>> = {
   "src/catalog/replace.ts": [/writeFileAtomic/, /function replaceThroughLinks/],
   "src/registry/changes.ts": [/return writeFileAtomic/],
   "src/harness-files/update-config.ts": [/return writeFileAtomic/, /makeFolder/],
-  // The tracing itself, asking whether a process is there, and asking `ps`.
+  // The tracing itself, asking whether a process is there, and asking other programs.
   "src/system/effects.ts": [/appendFileSync/, /process\.kill/],
+  "src/system/login.ts": [/return Bun\.spawnSync/],
   "src/system/processes.ts": [/process\.kill\(pid, 0\)/, /return Bun\.spawnSync/],
   // The one place that hands the signal in.
   "src/cli/wiring.ts": [/signal: \(pid, signal\)/],

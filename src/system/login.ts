@@ -1,23 +1,63 @@
-/** What a login of this user would have, for an agent started from an environment without it. */
-import { userInfo } from "node:os";
+/**
+ * What a login of this user would have, for an agent started from an environment without it. Read from the user
+ * database itself: `userInfo` of this runtime repeats `USER` and `SHELL`, and says "unknown" where they are not set.
+ */
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { BARE_PATH, type Login } from "../environment.ts";
+import { errnoOf } from "../errors.ts";
 
 /** A UTF-8 locale that every such system has. */
 const LANG = process.platform === "darwin" ? "en_US.UTF-8" : "C.UTF-8";
+const USER_FILE = "/etc/passwd";
 
-/** The user database's answer; without an entry for this user there is no shell and no name. */
-export function readLogin(home: string): Login {
-  const user = readUser();
-  return { home, user: user?.username ?? null, shell: user?.shell ?? null, path: BARE_PATH, lang: LANG };
+export interface UserEntry {
+  readonly user: string;
+  /** Null where the database names none. */
+  readonly shell: string | null;
 }
 
-function readUser(): { username: string; shell: string | null } | null {
+/**
+ * The user database is asked only where `inherited` lacks a name or a shell; without an entry for this user (containers
+ * run like that) there is neither.
+ */
+export function readLogin(home: string, inherited: Readonly<Record<string, string | undefined>>): Login {
+  const entry = inherited.USER && inherited.SHELL ? null : readEntry(process.getuid?.() ?? 0);
+  return { home, user: entry?.user ?? null, shell: entry?.shell ?? null, path: BARE_PATH, lang: LANG };
+}
+
+/** The line of `uid` in the user database's own format; the first field is the name, the last the shell. */
+export function parseUserEntry(text: string, uid: number): UserEntry | null {
+  for (const line of text.split("\n")) {
+    const fields = line.split(":");
+    const [user = "", , id] = fields;
+    if (fields.length < 7 || user === "" || id !== String(uid)) continue;
+    return { user, shell: fields.at(-1) || null };
+  }
+  return null;
+}
+
+function readEntry(uid: number): UserEntry | null {
+  return parseUserEntry(readUserFile(), uid) ?? parseUserEntry(askDirectory(uid), uid);
+}
+
+function readUserFile(): string {
   try {
-    return userInfo();
+    return readFileSync(USER_FILE, "utf8");
   } catch (error) {
-    // A numeric user without an entry: containers run like that.
-    if (error instanceof Error) return null;
+    if (errnoOf(error) === "ENOENT") return "";
+    throw error;
+  }
+}
+
+/** People who are in a directory service and not in the file: every person on Darwin. */
+function askDirectory(uid: number): string {
+  const command =
+    process.platform === "darwin" ? ["id", "-P", String(uid)] : ["getent", "passwd", String(uid)];
+  try {
+    return Bun.spawnSync(command, { stdin: "ignore", stderr: "ignore" }).stdout.toString();
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return "";
     throw error;
   }
 }
