@@ -49,7 +49,7 @@ export async function runPretrust(
 
 /** What an agent that is started from here would get, with `--config-dir` as its harness's own variable. */
 function environmentFor(harness: HarnessName, configDir: string | null, { env, home, cwd }: Context) {
-  const base = baseEnvironment(env, readLogin(home));
+  const base = baseEnvironment(env, readLogin(home, env));
   const variable = HARNESSES[harness].trust?.variable;
   return configDir === null || variable === undefined
     ? base

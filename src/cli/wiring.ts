@@ -138,7 +138,7 @@ export function createSettings(options: WiringOptions, over: SettingsOptions = {
     host: over.host ?? readHostName(paths, { override: env.CONVOY_HOST }).host,
     home,
     version: VERSION,
-    baseEnv: baseEnvironment(env, readLogin(home)),
+    baseEnv: baseEnvironment(env, readLogin(home, env)),
     graceMs: over.graceMs ?? DEFAULT_GRACE_MS,
     parallel: PARALLEL_LAUNCHES,
     ...(over.fastFailWindow === undefined ? {} : { fastFailWindow: over.fastFailWindow }),

@@ -14,7 +14,7 @@ export type ForgetResult =
   | { readonly result: "refused"; readonly reason: "alive" | "unknown" };
 
 /**
- * Forgets session `name` of the pty folder `registry`: record, events, socket, pid file and ledger, the ledger last, so
+ * Forgets session `name` of the pty folder `registry`: record, events, socket, pid file, life line and ledger, the ledger last, so
  * that an interrupted removal can be repeated. Looks once more under the launch lock. Throws a `ConvoyError` when a
  * lock stays busy or a file cannot be removed.
  */
@@ -28,7 +28,8 @@ export async function forgetSession(registry: string, name: string): Promise<For
     const paths = sessionPaths(registry, name);
     await withLockFile(paths.lock, () => {
       remove(paths.record, "record-remove");
-      for (const path of [paths.events, paths.socket, paths.pid]) remove(path, "files-remove");
+      for (const path of [paths.events, paths.socket, paths.pid, paths.lifeLine])
+        remove(path, "files-remove");
     });
     await withLockFile(paths.ledgerLock, () => remove(paths.ledger, "ledger-remove"));
     return { result: "forgotten" };

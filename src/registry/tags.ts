@@ -11,7 +11,8 @@ const MAX_ATTEMPTS = 5;
 
 /**
  * Sets and removes tags of session `name`. A record that is gone or torn is left to its host; a session of pty's own
- * has no ledger. Afterwards the record is read back. Throws a `ConvoyError` when the change does not stand, or when
+ * has no ledger. The ledger comes first: the record is what is read, so that a change cut short is made again.
+ * Afterwards the record is read back. Throws a `ConvoyError` when the change does not stand, or when
  * there is neither record nor ledger to change.
  */
 export async function patchTags(
@@ -21,6 +22,12 @@ export async function patchTags(
   remove: readonly string[],
 ): Promise<void> {
   const paths = sessionPaths(registry, name);
+  const hasLedger = readLedgerFile(paths.ledger).state === "read";
+  if (hasLedger) {
+    await changeLedger(registry, name, (ledger) =>
+      ledger === null ? null : { ...ledger, tags: patched(ledger.tags, set, remove) },
+    );
+  }
   let found = false;
   for (let attempt = 1; ; attempt += 1) {
     await changeRecord(registry, name, (record) => {
@@ -37,13 +44,9 @@ export async function patchTags(
       throw new ConvoyError("failed", `another program keeps undoing the tags in ${paths.record}`);
     }
   }
-  if (readLedgerFile(paths.ledger).state !== "read") {
-    if (!found) throw new ConvoyError("failed", `session ${name} has neither a record nor a ledger to tag`);
-    return;
+  if (!found && !hasLedger) {
+    throw new ConvoyError("failed", `session ${name} has neither a record nor a ledger to tag`);
   }
-  await changeLedger(registry, name, (ledger) =>
-    ledger === null ? null : { ...ledger, tags: patched(ledger.tags, set, remove) },
-  );
 }
 
 function patched(tags: Tags, set: Tags, remove: readonly string[]): Record<string, string> {

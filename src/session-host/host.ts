@@ -3,6 +3,7 @@
  * session's socket, keeps the registry files, and writes down how the program ended.
  */
 import process from "node:process";
+import { agentEnvironment } from "../environment.ts";
 import { messageOf } from "../errors.ts";
 import type { Size } from "../protocol.ts";
 import { sessionPaths } from "../system/paths.ts";
@@ -17,7 +18,7 @@ import { Keeper } from "./keeper.ts";
 import { holdLifeLine, supervisorLinePath } from "./life-line.ts";
 import { Listener } from "./listener.ts";
 import type { SessionFiles } from "./ports.ts";
-import { type Program, programEnvironment, startProgram } from "./program.ts";
+import { type Program, startProgram } from "./program.ts";
 import { Screen } from "./screen.ts";
 
 const FIRST_SIZE: Size = { rows: 24, cols: 80 };
@@ -108,7 +109,7 @@ class SessionHost {
     await this.listener.bind();
     this.files.writePid();
     const { spec, baseEnv } = this.files.ledger;
-    this.program = startProgram(spec, programEnvironment(spec, baseEnv), this.size, {
+    this.program = startProgram(spec, agentEnvironment(baseEnv, spec), this.size, {
       output: (bytes) => this.guard(() => this.takeOutput(this.scanner.scan(bytes))),
       drained: () => this.clients.inputTaken(),
     });

@@ -23,20 +23,6 @@ export interface ProgramEvents {
   drained(): void;
 }
 
-/**
- * The environment of a session's program: the base, the declaration's and the network's over it, and what makes it
- * this session's (formats: `TERM` has a default, `PTY_SESSION` is its own name).
- */
-export function programEnvironment(
-  spec: SessionSpec,
-  baseEnv: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const env: Record<string, string> = { ...baseEnv, ...spec.env };
-  env.TERM ||= "xterm-256color";
-  env.PTY_SESSION = spec.name;
-  return env;
-}
-
 /** Starts the program of `spec`. Throws a `ConvoyError` that says why it cannot be started. */
 export function startProgram(
   spec: SessionSpec,

@@ -1,4 +1,7 @@
-/** What a login of this user would have, for an agent started from an environment without it. */
+/**
+ * What a login of this user would have, for an agent started from an environment without it. Read from the user
+ * database itself: `userInfo` of this runtime repeats `USER` and `SHELL`, and says "unknown" where they are not set.
+ */
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { BARE_PATH, type Login } from "../environment.ts";
@@ -6,31 +9,55 @@ import { errnoOf } from "../errors.ts";
 
 /** A UTF-8 locale that every such system has. */
 const LANG = process.platform === "darwin" ? "en_US.UTF-8" : "C.UTF-8";
+const USER_FILE = "/etc/passwd";
 
-/**
- * The user database's answer; without an entry for this user there is no shell and no name. `userInfo` of node:os is
- * no help here: this runtime's answers "unknown" for what the environment does not say.
- */
-export function readLogin(home: string): Login {
-  const user = parsePasswd(readPasswd(), process.getuid?.() ?? -1);
-  return { home, user: user?.name ?? null, shell: user?.shell ?? null, path: BARE_PATH, lang: LANG };
+export interface UserEntry {
+  readonly user: string;
+  /** Null where the database names none. */
+  readonly shell: string | null;
 }
 
-/** The entry of a user id in the text of /etc/passwd (passwd(5)); an empty shell there is /bin/sh. */
-export function parsePasswd(text: string, uid: number): { name: string; shell: string } | null {
+/**
+ * The user database is asked only where `inherited` lacks a name or a shell; without an entry for this user (containers
+ * run like that) there is neither.
+ */
+export function readLogin(home: string, inherited: Readonly<Record<string, string | undefined>>): Login {
+  const entry = inherited.USER && inherited.SHELL ? null : readEntry(process.getuid?.() ?? 0);
+  return { home, user: entry?.user ?? null, shell: entry?.shell ?? null, path: BARE_PATH, lang: LANG };
+}
+
+/** The line of `uid` in the user database's own format; the first field is the name, the last the shell. */
+export function parseUserEntry(text: string, uid: number): UserEntry | null {
   for (const line of text.split("\n")) {
-    const [name = "", , id, , , , shell = ""] = line.split(":");
-    if (name !== "" && id === String(uid)) return { name, shell: shell || "/bin/sh" };
+    const fields = line.split(":");
+    const [user = "", , id] = fields;
+    if (fields.length < 7 || user === "" || id !== String(uid)) continue;
+    return { user, shell: fields.at(-1) || null };
   }
   return null;
 }
 
-/** Containers run without one; people of a directory service, and of Darwin, do not stand in it. */
-function readPasswd(): string {
+function readEntry(uid: number): UserEntry | null {
+  return parseUserEntry(readUserFile(), uid) ?? parseUserEntry(askDirectory(uid), uid);
+}
+
+function readUserFile(): string {
   try {
-    return readFileSync("/etc/passwd", "utf8");
+    return readFileSync(USER_FILE, "utf8");
   } catch (error) {
-    if (errnoOf(error) !== null) return "";
+    if (errnoOf(error) === "ENOENT") return "";
+    throw error;
+  }
+}
+
+/** People who are in a directory service and not in the file: every person on Darwin. */
+function askDirectory(uid: number): string {
+  const command =
+    process.platform === "darwin" ? ["id", "-P", String(uid)] : ["getent", "passwd", String(uid)];
+  try {
+    return Bun.spawnSync(command, { stdin: "ignore", stderr: "ignore" }).stdout.toString();
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return "";
     throw error;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { errnoOf } from "../../src/errors.ts";
 import { processTable } from "../../src/system/processes.ts";
 import type { Ran } from "./binary.ts";
 import { kill, Net, snapshot, until } from "./kit.ts";
@@ -14,6 +15,8 @@ const PASSES = 3;
 /** Cases under way at once: a case is mostly waiting for its processes to start. */
 const PARALLEL = 3;
 const MOST_TIMES = 3;
+/** Around every write: elsewhere than in `thorough` scenarios, these are broken off once. */
+const AROUND_WRITES = ["lock-release", "lock-take", "temporary-remove", "temporary-write"];
 
 /** Holds its session's lock for life; one life beside another is written down. The file `fail` ends it at once, `deaf` and `stubborn` make it ignore HUP and TERM. */
 const LIFE = `#!/bin/sh
@@ -30,7 +33,7 @@ export class CrashNet extends Net {
   constructor() {
     super();
     for (const name of ["agent", "claude", "codex", "st"]) this.program(name, LIFE);
-    this.program("hook", "#!/bin/sh\ncat >/dev/null\n");
+    this.program("hook", '#!/bin/sh\ncat >/dev/null\n: >"$HOME/hooked"\n');
   }
 
   /** Waits for a declaration to count are not what is tested: all files are made old. */
@@ -38,6 +41,14 @@ export class CrashNet extends Net {
     const file = super.declare(...declared);
     makeOld(file);
     return file;
+  }
+
+  /** As in the kit, with less to read. */
+  override processes(): number[] {
+    const mark = `HOME=${this.home}`;
+    return readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => pid > 0 && processTable.environment(pid)?.includes(mark) === true);
   }
 
   /** Living processes by the session that they are marked for, hosts not among them. */
@@ -74,14 +85,15 @@ export class CrashNet extends Net {
     );
   }
 
-  temporaries(): string[] {
-    return this.stateFiles().filter((path) => path.includes(".tmp"));
+  /** Temporary files, and locks: when nothing is under way there are none. */
+  leftovers(): string[] {
+    return this.stateFiles().filter((path) => path.includes(".tmp") || path.endsWith(".lock"));
   }
 
   /** Lets a minute pass for what killed writers left: then it may be swept, and their locks on configs be broken. */
   ageLeftovers(): void {
     const locks = [join(this.home, ".claude.json.lock")].filter((path) => existsSync(path));
-    for (const path of [...this.temporaries(), ...locks]) makeOld(path);
+    for (const path of [...this.leftovers(), ...locks]) makeOld(path);
   }
 
   /** JSON files of the network and the harness's config that do not parse. */
@@ -90,6 +102,17 @@ export class CrashNet extends Net {
     const config = join(this.home, ".claude.json");
     if (existsSync(config)) files.push(config);
     return files.filter((path) => !isJson(readFileSync(path, "utf8")));
+  }
+
+  /** In the record and in the ledger alike. */
+  isParked(identity: string): boolean {
+    const tags = [this.record(identity).tags, this.ledger(identity)?.tags ?? {}];
+    return tags.every((found) => found["strategy.status"] === "flapping");
+  }
+
+  /** A pid that no process has. */
+  deadPid(): number {
+    return Bun.spawnSync(["true"]).pid;
   }
 
   /** Folders that the harness's config trusts. */
@@ -106,7 +129,12 @@ export class CrashNet extends Net {
 
 function makeOld(path: string): void {
   const then = Date.now() / 1000 - 120;
-  utimesSync(path, then, then);
+  try {
+    utimesSync(path, then, then);
+  } catch (error) {
+    // A host at work removes its own.
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
 }
 
 function isJson(text: string): boolean {
@@ -126,6 +154,8 @@ export interface Scenario {
   act(net: CrashNet, variables: Variables): Promise<Pick<Ran, "code"> | null>;
   /** The hosts are killed, and not convoy. */
   readonly hosts?: boolean;
+  /** Breaks off what is around every write, too, as often as the rest. */
+  readonly thorough?: boolean;
   /** Only these effects are of interest. */
   readonly only?: readonly string[];
   /** Of the plain passes. */
@@ -144,14 +174,15 @@ type Variables = Readonly<Record<string, string>>;
 /** One kill: the effect and how many of it were done by then. */
 type Kill = readonly [effect: string, count: number];
 
-/** Kills after each effect, the first, second and third time; gives the effects and what went wrong. */
+/** Kills after each effect, up to the third time; gives the effects and what went wrong. */
 export async function crashEverywhere(
   scenario: Scenario,
 ): Promise<{ readonly effects: string[]; readonly wrong: string[] }> {
   const { before, after } = await trace(scenario);
   const kills = [...after].flatMap(([name, count]): Kill[] => {
     const done = before.get(name) ?? 0;
-    const times = scenario.only?.includes(name) === false ? 0 : Math.min(count - done, MOST_TIMES);
+    const most = scenario.thorough !== true && AROUND_WRITES.includes(name) ? 1 : MOST_TIMES;
+    const times = scenario.only?.includes(name) === false ? 0 : Math.min(count - done, most);
     return Array.from({ length: times }, (_, index) => [name, done + index + 1]);
   });
   const wrong: string[] = [];
@@ -259,7 +290,7 @@ async function repair(net: CrashNet, scenario: Scenario): Promise<string | null>
     ...(quiet === null ? {} : { quiet }),
     ...(net.overlaps().length === 0 ? {} : { overlaps: net.overlaps() }),
     ...(net.torn().length === 0 ? {} : { torn: net.torn() }),
-    ...(net.temporaries().length === 0 ? {} : { temporaries: net.temporaries() }),
+    ...(net.leftovers().length === 0 ? {} : { leftovers: net.leftovers() }),
   };
   if (Object.keys(wrong).length > 0) return JSON.stringify(wrong);
   const more = await scenario.verify?.(net);
@@ -268,7 +299,7 @@ async function repair(net: CrashNet, scenario: Scenario): Promise<string | null>
 }
 
 /** Processes that are just being replaced by their program, or just ending, are not counted twice. */
-async function settledLives(net: CrashNet): Promise<Record<string, number>> {
+export async function settledLives(net: CrashNet): Promise<Record<string, number>> {
   let last = "";
   await until("the processes to settle", () => {
     const now = JSON.stringify(net.lives());

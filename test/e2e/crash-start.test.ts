@@ -21,6 +21,7 @@ const declareOne = (net: CrashNet) => void net.declare("a");
 
 test("convoy killed in a first start", async () => {
   const done = await crashEverywhere({
+    thorough: true,
     prepare: declareThree,
     act: (net, variables) => net.convoy(["up", "--once"], variables),
     expected: () => SESSIONS,
@@ -35,6 +36,7 @@ test("convoy killed in a first start", async () => {
       "holder-write",
       "host-spawn",
       "ledger-write",
+      "lifeline-create",
       "lock-database",
       "lock-release",
       "lock-take",
@@ -76,6 +78,7 @@ test("session hosts killed in a first start, all of them", async () => {
 test("session hosts killed in a first start, of an agent that does not heed the closing of its terminal", async () => {
   const done = await crashEverywhere({
     hosts: true,
+    thorough: true,
     prepare(net) {
       declareOne(net);
       mkdirSync(join(net.home, "deaf"));
