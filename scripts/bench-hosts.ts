@@ -4,11 +4,12 @@
  */
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { CHECK_MS } from "../src/session-host/keeper.ts";
+import { holdLifeLine, makeLifeLine, supervisorLinePath } from "../src/session-host/life-line.ts";
 import { createHostNetwork, until } from "../test/fakes/host-network.ts";
 
 const count = Number(process.argv[2] ?? 50);
 const idleSeconds = Number(process.argv[3] ?? 60);
-const TICKS_PER_SECOND = 100;
 
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 const pssKb = (pid: number) =>
@@ -20,13 +21,22 @@ function cpuMs(pid: number): number {
     sum(tasks.map((task) => Number(readFileSync(`/proc/${pid}/task/${task}`, "utf8").split(" ")[0]))) / 1e6
   );
 }
-function statCpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
-}
 const say = (phase: string, figures: object) =>
   process.stdout.write(`${JSON.stringify({ phase, ...figures })}\n`);
 const megabytes = (kb: number) => Math.round((kb / 1024) * 100) / 100;
+
+async function measureIdle(phase: string, hosts: number[]): Promise<void> {
+  const before = hosts.map(cpuMs);
+  await Bun.sleep(idleSeconds * 1000);
+  const used = hosts.map((pid, index) => cpuMs(pid) - before[index]!);
+  const mean = sum(used) / hosts.length;
+  say(phase, {
+    seconds: idleSeconds,
+    meanMs: mean,
+    maxMs: Math.max(...used),
+    percentOfACore: mean / idleSeconds / 10,
+  });
+}
 
 const network = createHostNetwork();
 try {
@@ -43,17 +53,12 @@ try {
   });
   await Bun.sleep(2000);
   say("idle", { pssMbEach: megabytes(sum(hosts.map(pssKb)) / count) });
-  const before = hosts.map(cpuMs);
-  const beforeStat = hosts.map(statCpuMs);
-  await Bun.sleep(idleSeconds * 1000);
-  const used = hosts.map((pid, index) => cpuMs(pid) - before[index]!);
-  say("idle cpu", {
-    seconds: idleSeconds,
-    meanMs: sum(used) / count,
-    maxMs: Math.max(...used),
-    percentOfACore: (sum(used) / count / idleSeconds / 1000) * 100,
-    statMeanMs: sum(hosts.map((pid, index) => statCpuMs(pid) - beforeStat[index]!)) / count,
-  });
+  await measureIdle("idle, no supervisor", hosts);
+  const line = supervisorLinePath(network.registry);
+  makeLifeLine(line);
+  holdLifeLine(line);
+  await Bun.sleep(CHECK_MS + 1_000);
+  await measureIdle("idle, under a supervisor", hosts);
   for (const name of names) {
     const client = await network.connect(name);
     await client.sendData(Buffer.from("go\r"));

@@ -37,8 +37,8 @@ export function decideSession(
 ): SessionVerdict {
   if (session !== null && session.process === "unknown") return { verdict: "unknown" };
   if (session !== null && (session.processAlive || session.status === "running")) return { verdict: "alive" };
-  if (spec.main && batch && session?.status === "exited" && session.exitCode === 0)
-    return { verdict: "done" };
+  const finished = spec.main && batch && session?.status === "exited" && session.exitCode === 0;
+  if (finished && session.ledger?.endedBy !== "restart") return { verdict: "done" };
   const tags = session?.tags ?? {};
   if (isParked(tags, spec.command, spec.args))
     return { verdict: "parked", ...readCap(tags, overrides(world)) };

@@ -43,7 +43,7 @@ export function isMainSession(session: ObservedSession): boolean {
   return session.tags.role !== "ding" && session.tags["convoy.task"] === undefined;
 }
 
-/** Whether a batch agent's main session has finished its one run. */
+/** Whether a batch agent's main session has finished its one run, and nobody asked for another. */
 function isDone(declaration: Declaration, sessions: readonly ObservedSession[]): boolean {
   if (declaration.strategy !== "batch") return false;
   return sessions.some(
@@ -51,7 +51,8 @@ function isDone(declaration: Declaration, sessions: readonly ObservedSession[]):
       isMainSession(session) &&
       session.status === "exited" &&
       !session.processAlive &&
-      session.exitCode === 0,
+      session.exitCode === 0 &&
+      session.ledger?.endedBy !== "restart",
   );
 }
 

@@ -1,6 +1,6 @@
 /** What the documents name is there: files, links, commands, flags, decisions. */
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { decodeDeclaration } from "../src/catalog/decode.ts";
 import { COMMAND_TABLE } from "../src/cli/command-table.ts";
@@ -132,7 +132,16 @@ test("the README names every command", () => {
   expect(missing).toEqual([]);
 });
 
-test("decisions are numbered without gaps or doubles, short, and have context, decision and consequence", () => {
+test("the README says what to do in every state that ls shows", () => {
+  const source = readFileSync(join(ROOT, "src/agent-state.ts"), "utf8");
+  const unions = [...source.matchAll(/export type \w+State =([^;]*);/g)].map(([, union]) => union!).join();
+  const states = [...unions.matchAll(/"(\w+)"/g)].map(([, state]) => state!);
+  expect(states.length).toBeGreaterThan(10);
+  const { text } = readDocument("README.md");
+  expect(states.filter((state) => !new RegExp(`^\\|[^|]*\`${state}\``, "m").test(text))).toEqual([]);
+});
+
+test("each decision has a number of its own, in its name and its title, and fits on a page", () => {
   const decisions = documents.filter(({ path }) => path.startsWith("docs/decisions/"));
   const wrong = decisions.flatMap(({ path, text }) => {
     const number = /\/(\d{4})-[a-z0-9-]+\.md$/.exec(path)?.[1];

@@ -5,7 +5,13 @@
 import { ConvoyError } from "../errors.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { connectSession, type SessionClient } from "./client.ts";
-import { type LifeLineWatch, lifeLinePath, watchLifeLine } from "./life-line.ts";
+import {
+  holdLifeLine,
+  type LifeLineWatch,
+  makeLifeLine,
+  supervisorLinePath,
+  watchLifeLine,
+} from "./life-line.ts";
 import type { SessionFiles } from "./ports.ts";
 
 /** A host that cannot be reached (stopped, its socket gone for the moment) is tried again this often. */
@@ -17,9 +23,13 @@ interface Watched {
   retry: NodeJS.Timeout | null;
 }
 
-/** Death watch over the sessions of the pty folder `registry`; it fits the supervisor's `DeathWatchPort`. */
+/**
+ * Death watch over the sessions of the pty folder `registry`; it fits the supervisor's `DeathWatchPort`. From the first
+ * `watch` to `close`, hosts take it that their lost files are seen and asked for, and keep no timer of their own.
+ */
 export function createDeathWatch(registry: string, files: Pick<SessionFiles, "readLedger">) {
   const watched = new Map<string, Watched>();
+  let letGo: (() => void) | null = null;
 
   const drop = (name: string) => {
     const entry = watched.get(name);
@@ -35,7 +45,7 @@ export function createDeathWatch(registry: string, files: Pick<SessionFiles, "re
     try {
       const ledger = files.readLedger(name);
       if (ledger === null || ledger.host === null) return null;
-      return watchLifeLine(lifeLinePath(registry, name), ledger.host, ledger.boot);
+      return watchLifeLine(sessionPaths(registry, name).lifeLine, ledger.host, ledger.boot);
     } catch (error) {
       // A torn ledger is reported by the pass that reads it; its host still answers on the socket.
       if (error instanceof ConvoyError) return null;
@@ -73,6 +83,8 @@ export function createDeathWatch(registry: string, files: Pick<SessionFiles, "re
   return {
     /** Watches exactly these sessions from now on; `onDeath` may be called at any time later. */
     watch(names: readonly string[], onDeath: (name: string) => void): void {
+      const line = supervisorLinePath(registry);
+      if (letGo === null && makeLifeLine(line)) letGo = holdLifeLine(line);
       const wanted = new Set(names);
       for (const name of [...watched.keys()]) if (!wanted.has(name)) drop(name);
       for (const name of wanted) {
@@ -84,6 +96,8 @@ export function createDeathWatch(registry: string, files: Pick<SessionFiles, "re
     },
     close(): void {
       for (const name of [...watched.keys()]) drop(name);
+      letGo?.();
+      letGo = null;
     },
   };
 }

@@ -5,6 +5,7 @@
 import process from "node:process";
 import { messageOf } from "../errors.ts";
 import type { Size } from "../protocol.ts";
+import { sessionPaths } from "../system/paths.ts";
 import { eventsOf } from "../terminal-events.ts";
 import { TerminalModes } from "../terminal-modes.ts";
 import { replyTo } from "../terminal-queries.ts";
@@ -13,7 +14,7 @@ import { Clients } from "./clients.ts";
 import { EventLog } from "./event-log.ts";
 import { HostFiles } from "./host-files.ts";
 import { Keeper } from "./keeper.ts";
-import { holdLifeLine, lifeLinePath } from "./life-line.ts";
+import { holdLifeLine, supervisorLinePath } from "./life-line.ts";
 import { Listener } from "./listener.ts";
 import type { SessionFiles } from "./ports.ts";
 import { type Program, programEnvironment, startProgram } from "./program.ts";
@@ -97,13 +98,13 @@ class SessionHost {
     this.events = new EventLog(name, (event) => this.guard(() => files.appendEvent(event)));
     this.clients = this.makeClients();
     this.listener = new Listener(files.paths.socket, this.clients.handlers);
-    this.keeper = new Keeper(files, this.listener, this.report);
+    this.keeper = new Keeper(files, this.listener, supervisorLinePath(registry), this.report);
   }
 
   /** Binds the socket and starts the program. Throws when it cannot. */
   async start(): Promise<void> {
     this.takeSignals();
-    holdLifeLine(lifeLinePath(this.registry, this.name));
+    holdLifeLine(sessionPaths(this.registry, this.name).lifeLine);
     await this.listener.bind();
     this.files.writePid();
     const { spec, baseEnv } = this.files.ledger;
@@ -114,7 +115,7 @@ class SessionHost {
     await this.files.noteChild(this.program.pid);
     await this.files.completeRecord().catch(this.report);
     this.events.write("session_start", { tags: { ...this.files.ledger.tags } });
-    this.keeper.setWatched(this.clients.isWatched);
+    this.keeper.start();
     this.noteGarbage(TIDY_BYTES);
     if (this.terminated) this.endProgram();
   }
@@ -184,9 +185,7 @@ class SessionHost {
       replay: (screen) => screen.replay() + this.modes.restore(),
       status: () => JSON.stringify(this.describe()),
       attached: () => void this.files.noteAttach().catch(this.report),
-      watched: (watched) => {
-        if (this.program !== null) this.keeper.setWatched(watched);
-      },
+      watched: (watched) => this.keeper.setConnected(watched),
     });
   }
 

@@ -4,6 +4,7 @@ import process from "node:process";
 import { createHostNetwork, type HostNetwork, until } from "../../test/fakes/host-network.ts";
 import { connectSession } from "./client.ts";
 import { createDeathWatch } from "./death-watch.ts";
+import { holdLifeLine, isLifeLineHeld, makeLifeLine, supervisorLinePath } from "./life-line.ts";
 
 let network: HostNetwork;
 beforeEach(() => {
@@ -65,6 +66,20 @@ describe("what is lost comes back", () => {
     LOSSES.at(-1)![1]();
     await until("everything back", () => isWhole(hostPid), 10_000);
   }, 20_000);
+
+  test("at once when the supervisor, who would have asked for it, goes", async () => {
+    await network.launch("seed", "exit 0");
+    const line = supervisorLinePath(network.registry);
+    expect(makeLifeLine(line)).toBe(true);
+    const letGo = holdLifeLine(line);
+    expect(isLifeLineHeld(line)).toBe(true);
+    const { hostPid } = await network.start("a", "exec sleep 100");
+    await until("a whole session", () => isWhole(hostPid));
+    LOSSES.at(-1)![1]();
+    letGo?.();
+    expect(isLifeLineHeld(line)).toBe(false);
+    await until("everything back", () => isWhole(hostPid), 4_000);
+  });
 
   test("with the tags that the ledger has by then, and connections stand", async () => {
     const { hostPid } = await network.start("a", "exec sleep 100");

@@ -11,7 +11,7 @@ import type { ProcessIdentity, SessionRecord } from "../session.ts";
 import { effect } from "../system/effects.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { identify, identityOf, processTable } from "../system/processes.ts";
-import { lifeLinePath, makeLifeLine } from "./life-line.ts";
+import { makeLifeLine } from "./life-line.ts";
 import type { SessionFiles } from "./ports.ts";
 
 const WAIT_MS = 10_000;
@@ -100,7 +100,7 @@ async function begin(options: LauncherOptions, request: LaunchRequest): Promise<
     }),
   );
   await files.changeRecord(spec.name, (record) => freshRecord(record, request, launchedAt));
-  makeLifeLine(lifeLinePath(options.registry, spec.name));
+  makeLifeLine(sessionPaths(options.registry, spec.name).lifeLine);
   const host = spawnHost(options, spec.name);
   await files.changeLedger(spec.name, (ledger) =>
     ledger?.launchId === launchId && ledger.host === null ? { ...ledger, host: host.identity } : null,

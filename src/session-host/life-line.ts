@@ -1,14 +1,13 @@
 /**
- * A host's life line: a named pipe that the host holds open and never touches. Whoever reads it is told by the kernel
- * the moment the host is gone. A socket would do the same, but an open socket wakes its host's event loop every
+ * Life lines: a named pipe that a process holds open and never touches. Whoever reads it is told by the kernel the
+ * moment that process is gone. A socket would do the same, but an open socket wakes its process's event loop every
  * second, which costs more than everything else that an idle host does.
  */
-import { closeSync, constants, lstatSync, openSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
 import { errnoOf } from "../errors.ts";
 import type { ProcessIdentity } from "../session.ts";
 import { effect } from "../system/effects.ts";
-import { sessionPaths } from "../system/paths.ts";
 import { identify } from "../system/processes.ts";
 
 /** A dying process closes its files a moment before it is dead. */
@@ -17,58 +16,61 @@ const DYING_LOOK_MS = 5;
 /** A reader that comes before the host has opened its end looks again. */
 const RETRY_MS = 200;
 
-/** Beside the session's ledger, where pty's program removes nothing. */
-export function lifeLinePath(registry: string, name: string): string {
-  return join(dirname(sessionPaths(registry, name).ledger), `${name}.alive`);
+/** The pipe of the supervisor that puts back what hosts lose. */
+export function supervisorLinePath(registry: string): string {
+  return join(registry, ".convoy", "supervisor.alive");
 }
 
 /** Makes the pipe when it is not there. False when this machine cannot (no `mkfifo`); all works without it too. */
 export function makeLifeLine(path: string): boolean {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFIFO() === true) return true;
+  if (isPipe(path)) return true;
   try {
     const made = Bun.spawnSync(["mkfifo", "-m", "600", path], { stdio: ["ignore", "ignore", "ignore"] });
     effect("lifeline-create");
-    return made.exitCode === 0;
+    return made.exitCode === 0 || isPipe(path);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return false;
     throw error;
   }
 }
 
-/** Takes the host's end, for as long as this process lives. False when there is no pipe. */
-export function holdLifeLine(path: string): boolean {
-  return open(path, constants.O_RDWR) !== null;
+/** Holds the pipe; gives what lets it go, which the end of this process does too. Null when there is no pipe. */
+export function holdLifeLine(path: string): (() => void) | null {
+  const descriptor = open(path, constants.O_RDWR);
+  return descriptor === null ? null : () => closeSync(descriptor);
+}
+
+/** Whether some process holds the pipe at this moment. */
+export function isLifeLineHeld(path: string): boolean {
+  const descriptor = open(path, constants.O_RDONLY);
+  if (descriptor === null) return false;
+  try {
+    return readSync(descriptor, new Uint8Array(1)) > 0;
+  } catch (error) {
+    if (errnoOf(error) === "EAGAIN") return true;
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 export interface LifeLineWatch {
-  /** Resolves when the host's process is gone; never after `stop`. */
+  /** Resolves when it is over; never after `stop`. */
   readonly ended: Promise<void>;
   stop(): void;
 }
 
-/** Waits for the end of `host`, started under `boot`. Null when there is no pipe to wait at. */
-export function watchLifeLine(path: string, host: ProcessIdentity, boot: string): LifeLineWatch | null {
-  const first = open(path, constants.O_RDONLY);
-  if (first === null) return null;
+/** Waits until nobody holds the pipe: at once, when nobody does. Null when there is no pipe. */
+export function watchPipe(path: string): LifeLineWatch | null {
+  const descriptor = open(path, constants.O_RDONLY);
+  if (descriptor === null) return null;
+  const reader = Bun.file(descriptor).stream().getReader();
   let stopped = false;
-  let cancel = () => {};
-
-  const untilEnd = async (descriptor: number): Promise<void> => {
+  const watch = async (): Promise<void> => {
     try {
-      const reader = Bun.file(descriptor).stream().getReader();
-      cancel = () => void reader.cancel();
       while (!(await reader.read()).done);
     } finally {
       closeSync(descriptor);
-    }
-  };
-  const watch = async (): Promise<void> => {
-    let descriptor: number | null = first;
-    while (!stopped && descriptor !== null) {
-      await untilEnd(descriptor);
-      if (stopped || (await hasGone(host, boot))) break;
-      await Bun.sleep(RETRY_MS);
-      descriptor = open(path, constants.O_RDONLY);
     }
     if (stopped) await new Promise(() => {});
   };
@@ -76,7 +78,30 @@ export function watchLifeLine(path: string, host: ProcessIdentity, boot: string)
     ended: watch(),
     stop() {
       stopped = true;
-      cancel();
+      void reader.cancel();
+    },
+  };
+}
+
+/** Waits for the end of the host `host`, started under `boot`, at its pipe. Null when there is no pipe. */
+export function watchLifeLine(path: string, host: ProcessIdentity, boot: string): LifeLineWatch | null {
+  let current = watchPipe(path);
+  if (current === null) return null;
+  let stopped = false;
+  const watch = async (): Promise<void> => {
+    while (current !== null) {
+      await current.ended;
+      if (await hasGone(host, boot)) break;
+      await Bun.sleep(RETRY_MS);
+      current = stopped ? null : watchPipe(path);
+    }
+    if (stopped) await new Promise(() => {});
+  };
+  return {
+    ended: watch(),
+    stop() {
+      stopped = true;
+      current?.stop();
     },
   };
 }
@@ -89,7 +114,10 @@ async function hasGone(host: ProcessIdentity, boot: string): Promise<boolean> {
   return false;
 }
 
+function isPipe(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+}
+
 function open(path: string, mode: number): number | null {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFIFO() !== true) return null;
-  return openSync(path, mode | constants.O_NONBLOCK);
+  return isPipe(path) ? openSync(path, mode | constants.O_NONBLOCK) : null;
 }

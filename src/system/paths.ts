@@ -56,5 +56,7 @@ export function sessionPaths(registry: string, name: string) {
     ledgerLock: `${ledger}.json.lock`,
     /** Around one launch, or one teardown's look: pty's program never sees it. */
     launchLock: `${ledger}.lock`,
+    /** The host's life line, a named pipe. */
+    lifeLine: `${ledger}.alive`,
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Runs the README's `console run` blocks with the binary, one after another in one home, and compares what is printed
- * with what the README shows. Numbers, times, runs of spaces and the home folder may differ.
+ * with what the README shows. Numbers, times, runs of spaces and the home folder may differ; a pid that was shown stands
+ * for the real one in the commands below it.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
@@ -52,6 +53,24 @@ function essence(text: string): string {
     .trimEnd();
 }
 
+/** Every number that the README shows, with the one that stands in its place. */
+function pairNumbers(shown: string, printed: string): [string, string][] {
+  const [theirs, ours] = [shown, printed.replaceAll(home, "/home/you")].map(
+    (text) => text.match(/\d+/g) ?? [],
+  );
+  return theirs!.length === ours!.length ? theirs!.map((number, index) => [number, ours![index]!]) : [];
+}
+
+/** Throws for a pid that no output has shown: a number of the README must never reach `kill`. */
+function withRealPids(command: string, pids: ReadonlyMap<string, string>): string {
+  if (!command.startsWith("kill ")) return command;
+  return command.replaceAll(/\b\d{2,}\b/g, (number) => {
+    const real = pids.get(number);
+    if (real === undefined) throw new Error(`${command}: no output above shows ${number}`);
+    return real;
+  });
+}
+
 async function runUntilShown({ command, output }: Shown): Promise<{ code: number; text: string }> {
   const deadline = performance.now() + PATIENCE_MS;
   while (true) {
@@ -68,10 +87,13 @@ test(
     const blocks = readDocument("README.md").blocks.filter(({ info }) => info === "console run");
     const shown = blocks.flatMap(shownCommands);
     expect(shown.length).toBeGreaterThan(5);
+    const pids = new Map<string, string>();
     for (const one of shown) {
-      const { code, text } = await runUntilShown(one);
+      const command = withRealPids(one.command, pids);
+      const { code, text } = await runUntilShown({ ...one, command });
       const at = `README.md:${one.line} ${one.command}`;
       expect([at, code, essence(text)]).toEqual([at, 0, essence(one.output)]);
+      for (const [theirs, ours] of pairNumbers(one.output, text)) pids.set(theirs, ours);
     }
   },
   LONGEST_MS,
