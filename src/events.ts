@@ -101,7 +101,7 @@ export type EventBody =
       readonly line: number | null;
       readonly message: string;
     }
-  | { readonly type: "warning"; readonly message: string }
+  | ({ readonly type: "warning"; readonly message: string } & Partial<About>)
   | {
       readonly type: "once_summary";
       readonly launched: number;
@@ -118,6 +118,12 @@ export type EventBody =
 export type ConvoyEvent = EventBody & { readonly ts: string };
 
 export type EventType = EventBody["type"];
+
+/** Whether the event is about the agent or session that `ref` names by identity, bus id or session id. */
+export function isAbout(event: ConvoyEvent, ref: string): boolean {
+  const { identity, busId, session } = event as Partial<About>;
+  return identity === ref || busId === ref || session === ref;
+}
 
 /** One line of `.convoy/events.jsonl`, `up --json` and `events --json`, without the newline. */
 export function formatEventJson(event: ConvoyEvent): string {

@@ -57,6 +57,11 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/logs.ts"),
   },
   {
+    name: "events",
+    summary: "say what happened",
+    load: () => import("./commands/events.ts"),
+  },
+  {
     name: "restart",
     summary: "end an agent and start it again as it is declared now",
     load: () => import("./commands/restart.ts"),

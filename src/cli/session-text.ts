@@ -41,8 +41,8 @@ export function splitLines(text: string): string[] {
   return text === "" ? [] : text.split(/\r?\n/);
 }
 
-/** The last `count` lines; all of them when it is null. */
-export function lastLines(lines: readonly string[], count: number | null): readonly string[] {
+/** The last `count` lines, or other things; all of them when it is null. */
+export function lastLines<T>(lines: readonly T[], count: number | null): readonly T[] {
   return count === null ? lines : lines.slice(Math.max(0, lines.length - count));
 }
 

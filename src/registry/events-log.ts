@@ -3,14 +3,12 @@ import { appendFileSync, closeSync, fstatSync, openSync, readSync, renameSync, s
 import { dirname } from "node:path";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import type { ConvoyEvent } from "../events.ts";
-import { parseJsonObject } from "../json-members.ts";
 import { effect } from "../system/effects.ts";
 import { tryLockFile } from "../system/lock-file.ts";
 import { ensureFolder } from "./changes.ts";
-import { readText } from "./files.ts";
+import { type EventLog, EventLogReader, KEPT } from "./event-log-reader.ts";
 
 export const ROTATE_BYTES = 10 * 1024 * 1024;
-const KEPT = 3;
 
 /**
  * Appends events as lines, all in one write, to the log at `path`. Past `rotateBytes` the log becomes `<path>.1`, and
@@ -69,36 +67,13 @@ function endsMidLine(path: string): boolean {
   }
 }
 
-export interface EventLog {
-  /** Oldest first. */
-  readonly events: readonly ConvoyEvent[];
-  /** Lines that are no events: torn by a kill, or not ours. */
-  readonly skipped: number;
-}
-
 /** Every event that is kept, over the rotated logs too. A missing log is empty; throws when one cannot be read. */
 export function readEventLog(path: string): EventLog {
-  const events: ConvoyEvent[] = [];
-  let skipped = 0;
-  for (const file of [...Array.from({ length: KEPT }, (_, index) => `${path}.${KEPT - index}`), path]) {
-    const text = readText(file);
-    if (text.state === "missing") continue;
-    if (text.state === "unreadable") throw new ConvoyError("failed", `${file} ${text.message}`);
-    for (const line of text.text.split("\n")) {
-      if (line === "") continue;
-      const event = parseEventLine(line);
-      if (event === null) skipped += 1;
-      else events.push(event);
-    }
+  const reader = new EventLogReader(path);
+  try {
+    const { events, skipped } = reader.read();
+    return { events, skipped: skipped + (reader.endsMidLine() ? 1 : 0) };
+  } finally {
+    reader.close();
   }
-  return { events, skipped };
-}
-
-/** One line of the log; null when it is no event. */
-export function parseEventLine(line: string): ConvoyEvent | null {
-  const parsed = parseJsonObject(line);
-  if ("problem" in parsed) return null;
-  const { ts, type } = parsed.object;
-  if (typeof ts !== "string" || typeof type !== "string") return null;
-  return parsed.object as unknown as ConvoyEvent;
 }

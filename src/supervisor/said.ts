@@ -56,6 +56,7 @@ export function sayDecision(
     once(`sidecar ${busId}`, () =>
       say({
         type: "warning",
+        busId,
         message: `${busId} runs without its notification sidecar: st is not on its PATH`,
       }),
     );
