@@ -30,3 +30,13 @@ export function planDocument(world: Pick<World, "network" | "host">, decision: D
 export function wouldAct(decision: Decision): boolean {
   return decision.launches.length + decision.teardowns.length + decision.nudges.length > 0;
 }
+
+/**
+ * What to say when agents are declared and not one of them for this machine: the machines that are named, since a name
+ * spelled otherwise than the machine's own would else start nothing without a word. Null when there is one.
+ */
+export function describeNoneHere({ agents, host }: Pick<PlanDocument, "agents" | "host">): string | null {
+  if (agents.length === 0 || agents.some((row) => row.disposition !== "otherHost")) return null;
+  const hosts = new Set(agents.map((row) => row.busId.split(".", 1)[0]));
+  return `0 of ${agents.length} agents are declared for this host (${host}); hosts seen: ${[...hosts].sort().join(", ")}`;
+}

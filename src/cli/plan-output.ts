@@ -1,5 +1,6 @@
 /** The plan for a person: problems, a line per agent, a line of counts. */
 import { describeEvent, describeProblem, type PlanDocument } from "../events.ts";
+import { describeNoneHere } from "../plan-document.ts";
 import { formatTable } from "../table.ts";
 import type { PlanRow } from "../world.ts";
 import type { Output } from "./output.ts";
@@ -17,13 +18,8 @@ export function printPlan(plan: PlanDocument, output: Output): void {
   const table = [["DO", "AGENT", "WHY", "FILE"], ...rows];
   for (const line of formatTable(table, { width: output.width })) output.out(line);
   output.note(describeEvent(plan));
-  const here = plan.agents.filter((row) => row.disposition !== "otherHost").length;
-  if (here === 0) {
-    const hosts = new Set(plan.agents.map((row) => row.busId.split(".", 1)[0]));
-    output.note(
-      `0 of ${plan.agents.length} agents are declared for this host (${plan.host}); hosts seen: ${[...hosts].sort().join(", ")}`,
-    );
-  }
+  const noneHere = describeNoneHere(plan);
+  if (noneHere !== null) output.note(noneHere);
 }
 
 /** What is wrong with the catalog and the registry, on stderr. */

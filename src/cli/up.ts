@@ -35,7 +35,7 @@ export interface UpOptions {
   readonly json: boolean;
 }
 
-type Around = Pick<CommandContext, "output" | "env" | "home">;
+type Around = Pick<CommandContext, "output" | "env" | "home" | "cwd">;
 
 /** Resolves to the exit code. */
 export async function runUp(options: UpOptions, around: Around): Promise<number> {
@@ -46,7 +46,7 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
   const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
   const print = eventPrinter(around.output, formOf(options));
-  const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.output);
+  const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.cwd, around.output);
   const show = (event: ConvoyEvent) => {
     print(event);
     hook?.(event);
@@ -63,6 +63,8 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   if (named.notice !== null) say({ type: "warning", message: named.notice });
   sweep(paths, say);
   if (options.once) return await passOnce(ports, settings, say);
+  // The folder it was typed in may go while it supervises: a removed one makes every later spawn fail.
+  process.chdir("/");
   const stop = untilSignalled();
   if (!options.keepHolds) await liftHolds(ports, settings, say);
   const { intervalMs } = options;

@@ -1,5 +1,6 @@
 /** What one supervisor process has said already: output only, no decision depends on it. */
 import type { PlanDocument, TrustFileReport } from "../events.ts";
+import { describeNoneHere } from "../plan-document.ts";
 import type { Decision, World } from "../world.ts";
 import type { Say } from "./say.ts";
 
@@ -37,6 +38,8 @@ export function sayDecision(
   const text = JSON.stringify(plan);
   if (text !== said.plan) say(plan);
   said.plan = text;
+  const noneHere = describeNoneHere(plan);
+  if (noneHere !== null) once(noneHere, () => say({ type: "warning", message: noneHere }));
   for (const { row, waitingFor } of decision.agents) {
     const { identity, busId } = row;
     const hold = world.holds[busId];

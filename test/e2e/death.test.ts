@@ -104,13 +104,16 @@ test("SUP-R10 SUP-R11: an end that no supervisor saw is told and recovered by th
 test("SUP-R11: recovery repeats the first launch: same command, folder and environment, from whatever shell", async () => {
   net.declare("a", { tables: ["[env]", 'FROM_DECLARATION = "1"'], lines: ['workspace = "deep/er"'] });
   await net.once([], { FIRST_SHELL: "1" });
+  /** The shell of the stand-in is past: what is compared is the program. */
+  const asleep = (pid: number) =>
+    until("the agent to idle", () => processTable.commandLine(pid)?.[0] === "sleep");
   const seen = (pid: number) => ({
     environment: processTable.environment(pid)?.sort(),
     command: processTable.commandLine(pid),
   });
   const spec = net.ledger("a")?.spec;
   const pid = await net.running("a");
-  await until("the agent to say that it runs", () => net.runs("a").length === 1);
+  await asleep(pid);
   const first = seen(pid);
   expect(first.environment).toContain("FIRST_SHELL=1");
   expect(first.environment).toContain("FROM_DECLARATION=1");
@@ -118,7 +121,7 @@ test("SUP-R11: recovery repeats the first launch: same command, folder and envir
   await until("its end to be written down", () => net.ledger("a")?.end);
   await net.once([], { SECOND_SHELL: "1", TMUX: "/tmp/tmux", CLAUDECODE: "1" });
   const again = await net.running("a", pid);
-  await until("the agent to say that it runs again", () => net.runs("a").length === 2);
+  await asleep(again);
   expect([seen(again), net.ledger("a")?.spec]).toEqual([first, spec]);
 });
 

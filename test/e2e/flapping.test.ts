@@ -32,7 +32,7 @@ async function parked(times = 1) {
   await until("the agent to be parked", () => net.said("session_flapping").length === times);
 }
 
-test("SUP-R12 SUP-C01 SUP-T02: an agent that cannot stay up is parked at the limit, with the tags of the shared format byte for byte", async () => {
+test("SUP-R10 SUP-R12 SUP-C01 SUP-T02: an agent that cannot stay up is parked at the limit, with the tags of the shared format byte for byte", async () => {
   net.declare("a", { command: CRASHING });
   net.declare("b");
   const loop = await net.up();
@@ -86,6 +86,7 @@ test("SUP-R12 SUP-C01 SUP-T02: an agent that cannot stay up is parked at the lim
     reason: "failed 3 times in a row; to try again: convoy reset a",
   });
   expect([net.runs("a").length, net.pid("b"), net.said("session_flapping").length]).toEqual([4, b, 1]);
+  expect(net.said("death").length).toBe(4);
   next.signal("SIGTERM");
 });
 

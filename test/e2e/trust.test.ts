@@ -166,22 +166,25 @@ test("SUP-R16: one write covers the workspaces of running sessions and of the ca
   const file = net.declare("a", { command: null });
   net.declare("retired", { command: null, lines: ["retired = true"] });
   net.declare("foreign", { command: null, host: "elsewhere" });
+  net.declare("moved", { command: null, path: "moved.toml" });
   await net.once();
-  expect(trustedPaths()).toEqual([workspace("a")]);
-  await looked(1);
-  // a runs on without a declaration, and its trust is lost to somebody's stale copy.
+  expect(trustedPaths()).toEqual(["a", "moved"].map(workspace));
+  await looked(2);
+  // Both run on, the one without a declaration, and their trust is lost to somebody's stale copy.
   rmSync(file);
+  net.declare("moved", { command: null, path: "moved.toml", host: "elsewhere" });
   writeFileSync(config, '{"projects": {}}');
   net.declare("b", { command: null });
   net.declare("c", { command: null });
   const { events } = await net.once();
   expect(events.find(({ type }) => type === "pretrust")).toMatchObject({
-    files: [{ path: config, written: true, added: ["a", "b", "c"].map(workspace) }],
+    files: [{ path: config, written: true, added: ["a", "b", "c", "moved"].map(workspace) }],
   });
-  expect((await looked(3)).map(({ identity, trusted }) => [identity, trusted])).toEqual([
+  expect((await looked(4)).map(({ identity, trusted }) => [identity, trusted])).toEqual([
     ["a", "yes"],
     ["b", "yes"],
     ["c", "yes"],
+    ["moved", "yes"],
   ]);
 });
 

@@ -17,7 +17,7 @@ const on = (machine: string) => [
   "--uts",
   "sh",
   "-c",
-  'hostname "$0" && exec "$@"',
+  'printf %s "$0" >/proc/sys/kernel/hostname && exec "$@"',
   machine,
 ];
 const UNNAMED = { CONVOY_HOST: undefined };
