@@ -1,8 +1,9 @@
 /** What a session host owes while it lives and when it ends, and what becomes of its agent without it. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { processTable } from "../../src/system/processes.ts";
 import { BINARY } from "./binary.ts";
 import { DEADLINE_MS, HOST, isAlive, kill, Net, until } from "./kit.ts";
 
@@ -200,11 +201,12 @@ test("what a dead agent left running is ended before it is started again", async
 });
 
 /** Root without the right to signal other users' processes; null where that cannot be had. */
-function powerless(): string[] | null {
+async function powerless(): Promise<string[] | null> {
   const words = ["setpriv", "--bounding-set=-kill", "--inh-caps=-kill"];
   if (process.getuid?.() !== 0 || Bun.which("setpriv") === null) return null;
   const other = Bun.spawn(["setpriv", "--reuid=65534", "--clear-groups", "sleep", "100"], { env: {} });
   try {
+    await until("the other user's process", () => processTable.commandLine(other.pid)?.[0] === "sleep");
     const tried = Bun.spawnSync([...words, "sh", "-c", `kill ${other.pid}`], { stderr: "ignore" });
     return tried.exitCode === 0 ? null : words;
   } finally {
@@ -213,7 +215,7 @@ function powerless(): string[] | null {
 }
 
 test("a leftover that cannot be ended is named, and its agent waits until it is gone", async () => {
-  const words = powerless();
+  const words = await powerless();
   // Nobody but root can have processes that it sees and may not signal.
   if (words === null) return;
   net.program("stray", STRAY.replace("setsid", "setsid setpriv --reuid=65534 --clear-groups"));
