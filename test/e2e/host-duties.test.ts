@@ -1,6 +1,6 @@
 /** What a session host owes while it lives and when it ends, and what becomes of its agent without it. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { BINARY } from "./binary.ts";
