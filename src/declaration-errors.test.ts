@@ -67,6 +67,33 @@ const ISSUES: readonly (readonly [object, ObjectPath, string])[] = [
     'render.file must be a list of tables, found the string "x"',
   ],
   [{ render: { file: [{ dest: "x" }] } }, ["render", "file", 0], "render.file[0].from is missing"],
+  [
+    { render: { file: [{ dest: "../x", from: "x" }] } },
+    ["render", "file", 0, "dest"],
+    'render.file[0].dest "../x" must be inside the workspace: a relative path without ".."',
+  ],
+  [
+    { render: { dir: [{ dest: "/x", from: "x" }] } },
+    ["render", "dir", 0, "dest"],
+    'render.dir[0].dest "/x" must be inside the workspace: a relative path without ".."',
+  ],
+  [
+    { render: { file: [{ dest: "x", from: "x", mode: "rw" }] } },
+    ["render", "file", 0, "mode"],
+    'render.file[0].mode must be three octal digits, like "644" or "0755", found "rw"',
+  ],
+  [
+    {
+      render: {
+        file: [
+          { dest: "x", from: "x" },
+          { dest: "./x", from: "y" },
+        ],
+      },
+    },
+    ["render", "file", 1, "dest"],
+    'render.file[1].dest "./x" is another file\'s destination too',
+  ],
   [{ render: { dir: [3] } }, ["render", "dir", 0], "render.dir[0] must be a table, found the number 3"],
   [{ pty: { agent: "x" } }, ["pty", "agent"], 'pty.agent must be a table, found the string "x"'],
   [{ pty: { agent: {} } }, ["pty", "agent"], "pty.agent.command is missing"],

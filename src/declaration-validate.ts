@@ -14,7 +14,8 @@ import {
   type Transport,
 } from "./declaration.ts";
 import { identityProblem, isSessionName, RESERVED_IDENTITIES, shortHost } from "./identity.ts";
-import { type Issue, isTable, nonEmpty, type StringCheck, TableReader } from "./table-reader.ts";
+import { dirDestProblem, fileDestProblem, modeProblem, normalDest } from "./render.ts";
+import { type Issue, isTable, memberName, nonEmpty, type StringCheck, TableReader } from "./table-reader.ts";
 
 export type Validation =
   /** Neither `identity` nor `role`: some other document, nothing to say about it. */
@@ -107,15 +108,23 @@ function readRest(top: TableReader): Omit<Declaration, "identity" | "role" | "ta
 function readRender(top: TableReader): Declaration["render"] {
   const render = top.subtable("render");
   if (render === null) return { file: [], dir: [] };
+  const taken = new Set<string>();
   const file = render.tables("file").flatMap((entry): RenderFile[] => {
-    const dest = entry.requiredString("dest");
+    const dest = entry.requiredString("dest", fileDestProblem);
     const from = entry.requiredString("from");
-    const mode = entry.string("mode");
+    const mode = entry.string("mode", modeProblem);
     entry.warnOfUnknown();
+    const destPath = [...entry.path, "dest"];
+    if (dest !== null && taken.has(normalDest(dest)))
+      entry.error(
+        destPath,
+        `${memberName(destPath)} ${JSON.stringify(dest)} is another file's destination too`,
+      );
+    taken.add(normalDest(dest ?? ""));
     return dest === null || from === null ? [] : [{ dest, from, mode }];
   });
   const dir = render.tables("dir").flatMap((entry): RenderDir[] => {
-    const dest = entry.requiredString("dest");
+    const dest = entry.requiredString("dest", dirDestProblem);
     const from = entry.requiredString("from");
     entry.warnOfUnknown();
     return dest === null || from === null ? [] : [{ dest, from }];

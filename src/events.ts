@@ -44,6 +44,8 @@ export type EventBody =
     }
   | PlanDocument
   | { readonly type: "pretrust"; readonly files: readonly TrustFileReport[] }
+  /** Destinations that were written into an agent's workspace, relative to it, before its launch. */
+  | ({ readonly type: "render"; readonly workspace: string; readonly files: readonly string[] } & About)
   | ({
       readonly type: "launch";
       readonly pid: number | null;
@@ -140,6 +142,8 @@ export function describeEvent(event: EventBody): string {
       return `plan: ${describeCounts(event)}`;
     case "pretrust":
       return event.files.map(describeTrust).join("; ");
+    case "render":
+      return `${event.session}: ${describeFiles(event.files)} rendered into ${event.workspace}`;
     case "launch":
       return `${event.session} started, ${pidText(event.pid)} (${event.reason})`;
     case "launch_failed":
@@ -191,6 +195,10 @@ function describeUnknown(event: never): string {
 export function describeProblem(problem: Problem): string {
   const where = problem.line === null ? problem.path : `${problem.path}:${problem.line}`;
   return `${where}: ${problem.message}`;
+}
+
+function describeFiles(files: readonly string[]): string {
+  return files.length === 1 ? `${files[0]}` : `${files.length} files`;
 }
 
 function pidText(pid: number | null): string {

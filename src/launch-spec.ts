@@ -225,7 +225,7 @@ function supervisorBusId(supervisor: string, declaration: Declaration, context: 
 }
 
 /** `~` and `$HOME` at the start stand for the home folder; a relative path is under `base`. */
-function resolvePath(path: string, base: string, home: string): string {
+export function resolvePath(path: string, base: string, home: string): string {
   const expanded = path.replace(/^(?:~|\$HOME)(?=\/|$)/, () => home);
   const absolute = normalize(isAbsolute(expanded) ? expanded : join(base, expanded));
   return absolute.length > 1 && absolute.endsWith("/") ? absolute.slice(0, -1) : absolute;

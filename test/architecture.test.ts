@@ -17,6 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   registry: ["system"],
   "session-host": ["system"],
   "harness-files": ["system"],
+  workspace: ["system"],
   supervisor: ["system"],
 };
 /** The files of supervisor/ that signal and look at processes themselves. */

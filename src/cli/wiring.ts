@@ -28,6 +28,7 @@ import { processTable } from "../system/processes.ts";
 import { createWorkspace, isDirectory, isExecutable } from "../system/programs.ts";
 import { pretrust } from "../trust.ts";
 import { VERSION } from "../version.ts";
+import { renderWorkspace } from "../workspace/render.ts";
 
 /** Launches under way at once: a launch is mostly waiting for its host, a few per core keep both cores busy. */
 const PARALLEL_LAUNCHES = 8;
@@ -79,6 +80,7 @@ export function createPorts({ paths, show, record }: WiringOptions): NetworkPort
     },
     facts: { isDirectory, isExecutable, createWorkspace },
     trust: createTrust(),
+    render: { render: renderWorkspace },
     ender: createEnder(
       { stRoot: paths.smalltalk, keepPids: () => [supervisor()].filter((pid) => pid !== null) },
       { table: processTable, signal: (pid, signal) => process.kill(pid, signal), clock: systemClock },

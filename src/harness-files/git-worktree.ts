@@ -1,7 +1,8 @@
 /** Which checkout a linked git worktree belongs to, read from git's own files (gitrepository-layout), without git. */
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { errnoOf } from "../errors.ts";
+import { type GitCheckout, readGitCheckout, readGitLine } from "../system/git-checkout.ts";
 
 /**
  * The real path of the main checkout of the linked worktree that `folder` (a real path) is in, or of the bare
@@ -10,8 +11,8 @@ import { errnoOf } from "../errors.ts";
  */
 export function readMainCheckout(folder: string): string | null {
   try {
-    const root = readRoot(folder);
-    return root === null ? null : readOwner(root);
+    const checkout = readGitCheckout(folder);
+    return checkout === null ? null : readOwner(checkout);
   } catch (error) {
     // A system error: the worktree is broken or closed to us, and its own folder is trusted all the same.
     if (errnoOf(error) !== null) return null;
@@ -19,29 +20,9 @@ export function readMainCheckout(folder: string): string | null {
   }
 }
 
-/** The nearest folder upwards whose `.git` is a file; null when a `.git` folder, or nothing, comes first. */
-function readRoot(folder: string): string | null {
-  let at = folder;
-  while (true) {
-    const found = statSync(join(at, ".git"), { throwIfNoEntry: false });
-    if (found !== undefined) return found.isFile() ? at : null;
-    const parent = dirname(at);
-    if (parent === at) return null;
-    at = parent;
-  }
-}
-
-function readOwner(root: string): string | null {
-  const pointer = /^gitdir:(.*)/.exec(readLine(join(root, ".git")));
-  if (pointer === null) return null;
-  const gitDir = resolve(root, (pointer[1] ?? "").trim());
-  const common = resolve(gitDir, readLine(join(gitDir, "commondir")));
-  if (dirname(gitDir) !== join(common, "worktrees")) return null;
-  const backlink = resolve(gitDir, readLine(join(gitDir, "gitdir")));
+function readOwner({ root, gitDir, commonDir }: GitCheckout): string | null {
+  if (dirname(gitDir) !== join(commonDir, "worktrees")) return null;
+  const backlink = resolve(gitDir, readGitLine(join(gitDir, "gitdir")));
   if (realpathSync(backlink) !== join(realpathSync(root), ".git")) return null;
-  return realpathSync(basename(common) === ".git" ? dirname(common) : common);
-}
-
-function readLine(path: string): string {
-  return readFileSync(path, "utf8").trim();
+  return realpathSync(basename(commonDir) === ".git" ? dirname(commonDir) : commonDir);
 }

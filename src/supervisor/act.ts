@@ -7,6 +7,7 @@ import type { Decision, TeardownAction, World } from "../world.ts";
 import { launchAll, type Stopping } from "./launch.ts";
 import { isUnder } from "./observe.ts";
 import type { PassPorts, PassSettings } from "./ports.ts";
+import { renderAll } from "./render.ts";
 import { type Said, sayTrust } from "./said.ts";
 import { type Say, sayer } from "./say.ts";
 import { trustRequests } from "./trust-batch.ts";
@@ -26,6 +27,12 @@ export async function act(
   for (const session of decision.nudges) await ports.launcher.nudge(session);
   const torn = await tearDown(ports, settings, decision.teardowns, say);
   const created = createWorkspaces(ports, settings, decision);
+  renderAll(
+    ports,
+    settings,
+    decision.launches.filter(({ spec }) => !created.has(spec.name)),
+    say,
+  );
   const trust = await writeTrust(ports, settings, world);
   sayTrust(trust, said, say);
   const launchable = decision.launches.filter((action) => !created.has(action.spec.name));

@@ -38,6 +38,34 @@ describe("a pass", () => {
     expect({ exitCode, launched: summary.launched }).toEqual({ exitCode: 0, launched: 2 });
   });
 
+  test("renders before it trusts and launches, and what cannot be is said and holds nobody up", async () => {
+    const render = { file: [{ dest: "f", from: "f", mode: null }], dir: [] };
+    const world = worldWith(explicit("a", { render, workspace: "/w" }), explicit("b"));
+    world.folders.add("/w");
+    world.rendering = { written: ["f"], problems: ["g: gone"] };
+    const run = supervised(world);
+    const { exitCode } = await run();
+    expect(world.acts).toEqual([
+      "mkdir /n/worktrees/b",
+      "render /n/catalog /w",
+      "trust /w /n/worktrees/b",
+      "launch box.a",
+      "launch box.b",
+    ]);
+    const about = { identity: "a", busId: "box.a", session: "box.a" };
+    const told = world.events.filter(({ type }) => type === "render" || type === "warning");
+    expect(told).toMatchObject([
+      { type: "render", ...about, workspace: "/w", files: ["f"] },
+      { type: "warning", ...about, message: "box.a is not rendered as declared: g: gone" },
+    ]);
+    expect(exitCode).toBe(0);
+    await run();
+    expect(world.acts.filter((one) => one.startsWith("render")).length).toBe(1);
+    world.die("box.a", 3);
+    await run();
+    expect(world.acts.filter((one) => one.startsWith("render")).length).toBe(2);
+  });
+
   test("with nothing to do does nothing, however often", async () => {
     const world = worldWith(explicit("a"));
     const run = supervised(world);

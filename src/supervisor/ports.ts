@@ -4,6 +4,7 @@ import type { HarnessName } from "../declaration.ts";
 import type { ConvoyEvent, TrustFileReport } from "../events.ts";
 import type { Ledger } from "../ledger.ts";
 import type { LaunchRequest } from "../next-ledger.ts";
+import type { RenderReport, RenderRequest } from "../render.ts";
 import type { ObservedSession } from "../session.ts";
 import type { Clock } from "../system/clock.ts";
 import type { NetworkPaths } from "../system/paths.ts";
@@ -86,6 +87,11 @@ export interface TrustPort {
   pretrust(requests: readonly TrustRequest[], options: { dryRun: boolean }): Promise<TrustFileReport[]>;
 }
 
+export interface RenderPort {
+  /** Writes what differs into a workspace that is there; problems are returned, never thrown. */
+  render(request: RenderRequest): RenderReport;
+}
+
 export interface EndReport {
   readonly session: string;
   readonly pid: number | null;
@@ -117,6 +123,7 @@ export interface PassPorts {
   readonly events: EventSink;
   readonly facts: FactsPort;
   readonly trust: TrustPort;
+  readonly render: RenderPort;
   readonly ender: EnderPort;
   readonly clock: Clock;
   /** Boot id of this machine. */

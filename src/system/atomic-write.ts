@@ -26,16 +26,20 @@ export interface AtomicWriteOptions {
 }
 
 /**
- * Replaces `path` by `text`. On any error the target is as it was and the temporary file is gone; the error is thrown.
+ * Replaces `path` by `content` (text as UTF-8). On any error the target is as it was and the temporary file is gone; the error is thrown.
  * The temporary name `<path>.tmp.<pid>.<rand>` is the one pty's readers ignore.
  * Returns false, with nothing changed, when `stillWanted` said so. The rename is an effect that the caller names.
  */
-export function writeFileAtomic(path: string, text: string, options: AtomicWriteOptions = {}): boolean {
+export function writeFileAtomic(
+  path: string,
+  content: string | Uint8Array,
+  options: AtomicWriteOptions = {},
+): boolean {
   const temporary = `${path}.tmp.${process.pid}.${randomName()}`;
   try {
     const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
     try {
-      writeAll(descriptor, Buffer.from(text, "utf8"));
+      writeAll(descriptor, typeof content === "string" ? Buffer.from(content, "utf8") : content);
       if (options.owner !== undefined) giveTo(descriptor, options.owner);
       // After the owner: changing that clears special bits.
       if (options.mode !== undefined) fchmodSync(descriptor, options.mode);
@@ -64,7 +68,7 @@ function giveTo(descriptor: number, owner: { readonly uid: number; readonly gid:
   if (made.uid !== owner.uid || made.gid !== owner.gid) fchownSync(descriptor, owner.uid, owner.gid);
 }
 
-function writeAll(descriptor: number, bytes: Buffer): void {
+function writeAll(descriptor: number, bytes: Uint8Array): void {
   let offset = 0;
   while (offset < bytes.length) offset += writeSync(descriptor, bytes, offset);
 }

@@ -1,6 +1,6 @@
 /** Kills right after each effect of a first start: of convoy itself, and of the session hosts that it starts. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CrashNet, crashEverywhere } from "./crash-kit.ts";
 import { DEADLINE_MS } from "./kit.ts";
@@ -49,6 +49,31 @@ test("convoy killed in a first start", async () => {
     ],
     wrong: [],
   });
+});
+
+test("convoy killed while it renders", async () => {
+  const exclude = (net: CrashNet) => join(net.root, "worktrees/a/.git/info/exclude");
+  const done = await crashEverywhere({
+    only: ["exclude-write", "folder-create", "render-write"],
+    prepare(net) {
+      for (const folder of ["objects", "refs"])
+        mkdirSync(join(net.root, "worktrees/a/.git", folder), { recursive: true });
+      writeFileSync(join(net.root, "worktrees/a/.git/HEAD"), "ref: refs/heads/main\n");
+      const tables = ["[[render.dir]]", 'dest = "."', 'from = "files"'];
+      const declared = net.declare("a", { tables });
+      mkdirSync(join(declared, "../files/deep"), { recursive: true });
+      for (const name of ["x", "deep/y"]) writeFileSync(join(declared, "../files", name), name);
+    },
+    act: (net, variables) => net.convoy(["up", "--once"], variables),
+    expected: () => ["box.a"],
+    verify(net) {
+      const lines = readFileSync(exclude(net), "utf8");
+      const files = ["x", "deep/y"].map((name) => readFileSync(join(net.root, "worktrees/a", name), "utf8"));
+      const good = lines === "# Rendered by convoy\n/deep/y\n/x\n" && files.join() === "x,deep/y";
+      return good ? null : { lines, files };
+    },
+  });
+  expect(done).toEqual({ effects: ["exclude-write", "folder-create", "render-write"], wrong: [] });
 });
 
 const HOST_EFFECTS = [

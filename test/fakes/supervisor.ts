@@ -3,6 +3,7 @@ import type { CatalogReading } from "../../src/catalog-reading.ts";
 import type { Declaration } from "../../src/declaration.ts";
 import type { ConvoyEvent } from "../../src/events.ts";
 import { type LaunchRequest, nextLedger } from "../../src/next-ledger.ts";
+import type { RenderReport } from "../../src/render.ts";
 import type { LaunchResult, PassPorts } from "../../src/supervisor/ports.ts";
 import { networkPaths } from "../../src/system/paths.ts";
 import { FAKE_BOOT, FakeRegistry } from "./registry.ts";
@@ -21,6 +22,7 @@ export class FakeWorld {
   /** Leftovers that survive being ended. */
   unkillable = false;
   readonly folders = new Set<string>();
+  rendering: RenderReport = { written: [], problems: [] };
   declarations: Declaration[] = [];
   nowMs = START;
   private pid = 1_000;
@@ -50,6 +52,12 @@ export class FakeWorld {
         pretrust: async (requests) => {
           this.acts.push(`trust ${requests.map(({ workspace }) => workspace).join(" ")}`);
           return [];
+        },
+      },
+      render: {
+        render: ({ base, workspace }) => {
+          this.acts.push(`render ${base} ${workspace}`);
+          return this.rendering;
         },
       },
       ender: {
