@@ -36,9 +36,14 @@ export function printList(list: ListDocument, world: World, networkFlag: string,
   printAgents(list, notes, world, output);
   printUndeclared(list, output);
   printSupervisor(list, networkFlag, output);
-  if (networkFlag !== "" && notes.some(({ command }) => command !== null)) {
+  const commands = notes.some(({ command }) => command !== null) || list.agents.some(hasParkedTask);
+  if (networkFlag !== "" && commands) {
     output.note(`The commands above need${networkFlag}.`);
   }
+}
+
+function hasParkedTask({ session, sessions }: AgentRow): boolean {
+  return sessions.some(({ name, state }) => name !== session && state === "flapping");
 }
 
 function printAgents(list: ListDocument, notes: readonly AgentNote[], world: World, output: Output): void {
@@ -52,7 +57,7 @@ function printAgents(list: ListDocument, notes: readonly AgentNote[], world: Wor
     agentCells(row, notes[index]!, since, output.colors),
     ...row.sessions
       .filter(({ name }) => name !== row.session)
-      .map((session) => sessionCells(session, since, output.colors)),
+      .map((session) => sessionCells(session, row.identity, since, output.colors)),
   ]);
   for (const line of formatTable([HEADER, ...rows], { width: output.width, right: RIGHT })) output.out(line);
 }
@@ -73,8 +78,18 @@ function agentCells(
   ];
 }
 
-function sessionCells(row: SessionRow, since: (session: string) => string, colors: Colors): Cell[] {
-  const note = row.exitCode === null ? "" : `exit code ${row.exitCode}`;
+/** A task beside the main one; the agent runs, so what to type about a parked one stands here. */
+function sessionCells(
+  row: SessionRow,
+  identity: string,
+  since: (session: string) => string,
+  colors: Colors,
+): Cell[] {
+  const parts = [
+    ...(row.exitCode === null ? [] : [`exit code ${row.exitCode}`]),
+    ...(row.state === "flapping" ? [`convoy reset ${identity}`] : []),
+  ];
+  const note = parts.join("; ");
   return [`  ${row.task}`, stateCell(row.state, colors), cellOf(row.pid), since(row.name), "", note];
 }
 

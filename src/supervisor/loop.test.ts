@@ -81,6 +81,23 @@ describe("the loop", () => {
     await stop();
   });
 
+  test("looks again, ever more seldom, at a session that it cannot tell of, and acts once it can", async () => {
+    const { world, hints, until, launches, stop } = startSupervisor();
+    world.declarations = [agent("a")];
+    hints.catalog();
+    await until(() => hints.watched.includes("box.a"));
+    const pids = [...world.registry.processes.keys()];
+    for (const pid of pids) world.registry.processes.set(pid, "unknown");
+    hints.death("box.a");
+    await until(() => !hints.watched.includes("box.a"));
+    expect(launches()).toEqual(["launch box.a"]);
+    // From here on nobody hints at anything.
+    for (const pid of pids) world.registry.processes.delete(pid);
+    await until(() => world.events.some(({ type }) => type === "respawn"));
+    expect(launches()).toEqual(["launch box.a", "launch box.a"]);
+    await stop();
+  });
+
   test("a wake during a pass makes one more pass, however many there were", async () => {
     const { world, hints, until, stop } = startSupervisor();
     await until(() => world.events.some(({ type }) => type === "plan"));

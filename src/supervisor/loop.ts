@@ -34,8 +34,13 @@ const GATHER_MS = 10;
  * An agent whose host is gone tells nobody of its end. While there is one it is looked at, soon at first, for most hear
  * of their terminal's end and go; then ever more seldom, up to this.
  */
-const FIRST_ORPHAN_LOOK_MS = 15;
+const FIRST_LOOK_MS = 15;
 const ORPHAN_LOOK_MS = 500;
+/**
+ * A host that is just dying can look as if nobody could tell, and is not heard of again. It is looked at like an
+ * orphan, but only up to this: what cannot be told for longer is left to the timer.
+ */
+const MOST_UNKNOWN_LOOK_MS = 10_000;
 /** Without hints from the registry folder, lost registry files must still be back within ten seconds. */
 const BLIND_LOOK_MS = 5_000;
 
@@ -57,7 +62,7 @@ export async function supervise(
   const watchers = startWatchers(ports, wakes, say);
   const said = nothingSaid();
   const failure = sayWhenNew(say);
-  const looks = { count: 0 };
+  const looks = { at: "", count: 0 };
   try {
     for (let trigger: Trigger = "timer"; !stopping; trigger = await wakes.next(GATHER_MS)) {
       const last = await tryPass(() => pass(ports, settings, trigger, said, () => stopping), failure);
@@ -104,13 +109,22 @@ function watchDeaths(ports: LoopPorts, wakes: Wakes, last: PassResult): void {
   ports.deaths.watch([...living.map((session) => session.name), ...started], () => wakes.wake("event"));
 }
 
-/** When the next look is due that nothing else would wake; `looks` counts those at the same orphans. */
-function lookAgainMs({ world }: PassResult, blind: boolean, looks: { count: number }): number | null {
-  if (world.sessions.some((session) => session.orphaned === true)) {
-    looks.count += 1;
-    return Math.min(ORPHAN_LOOK_MS, FIRST_ORPHAN_LOOK_MS * 2 ** (looks.count - 1));
-  }
-  looks.count = 0;
+/** When the next look is due that nothing else would wake; `looks` counts those `at` the same sessions. */
+function lookAgainMs(
+  { world }: PassResult,
+  blind: boolean,
+  looks: { at: string; count: number },
+): number | null {
+  const orphaned = world.sessions.some((session) => session.orphaned === true);
+  const at = world.sessions
+    .filter((session) => session.orphaned === true || session.process === "unknown")
+    .map(({ name, pid }) => `${name} ${pid ?? ""}`)
+    .join();
+  looks.count = at === looks.at ? looks.count + 1 : 0;
+  looks.at = at;
+  const delayMs = FIRST_LOOK_MS * 2 ** looks.count;
+  if (orphaned) return Math.min(ORPHAN_LOOK_MS, delayMs);
+  if (at !== "" && delayMs <= MOST_UNKNOWN_LOOK_MS) return delayMs;
   return blind ? BLIND_LOOK_MS : null;
 }
 
