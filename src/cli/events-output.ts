@@ -1,5 +1,6 @@
 /** Events on stdout: a line for a person, or a JSON Lines record. */
 import { type ConvoyEvent, describeEvent, formatEventJson } from "../events.ts";
+import { oneLine } from "../table.ts";
 import type { Output } from "./output.ts";
 
 export type EventForm = "json" | "timed" | "plain";
@@ -23,7 +24,7 @@ export function formatTimedLine(event: ConvoyEvent, output: Pick<Output, "colors
 
 /** `type  what happened`. */
 export function formatEventLine(event: ConvoyEvent, { colors }: Pick<Output, "colors">): string {
-  return `${paint(event.type, colors)}  ${describeEvent(event)}`;
+  return `${paint(event.type, colors)}  ${oneLine(describeEvent(event))}`;
 }
 
 const TYPE_COLUMN = 16;
