@@ -35,6 +35,11 @@ function wordsOf(options: UpOptions): string[] {
   return words;
 }
 
+function requirePlainLog(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new ConvoyError("failed", `${path} is not a regular file`, "move it away");
+}
+
 /** Returns once the supervisor holds the network's lock; its failure to start is this command's. */
 export async function detachSupervisor(
   paths: NetworkPaths,
@@ -44,6 +49,7 @@ export async function detachSupervisor(
   const holder = readSupervisor(paths);
   if (holder !== null) throw heldByAnother(paths, holder.pid);
   if (mkdirSync(paths.state, { recursive: true, mode: 0o700 }) !== undefined) effect("folder-create");
+  requirePlainLog(paths.upLog);
   const log = openSync(paths.upLog, "a", 0o600);
   effect("log-open");
   const supervisor = Bun.spawn([...ownCommand(), "up", ...wordsOf(options)], {

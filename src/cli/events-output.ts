@@ -1,5 +1,6 @@
 /** Events on stdout: a line for a person, or a JSON Lines record. */
 import { type ConvoyEvent, describeEvent, formatEventJson } from "../events.ts";
+import { oneLine } from "../table.ts";
 import type { Output } from "./output.ts";
 
 export type EventForm = "json" | "timed" | "plain";
@@ -35,7 +36,7 @@ export function formatEventLine(
   { colors }: Pick<Output, "colors">,
   networkFlag = "",
 ): string {
-  return `${paint(event.type, colors)}  ${describeEvent(event, networkFlag)}`;
+  return `${paint(event.type, colors)}  ${oneLine(describeEvent(event, networkFlag))}`;
 }
 
 const TYPE_COLUMN = 16;
