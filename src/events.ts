@@ -133,13 +133,13 @@ export function formatEventJson(event: ConvoyEvent): string {
   return JSON.stringify({ ts, type, ...rest });
 }
 
-/** What a person reads, without the time. */
-export function describeEvent(event: EventBody): string {
+/** What a person reads, without the time. `networkFlag` is what a command needs behind its name to reach this network. */
+export function describeEvent(event: EventBody, networkFlag = ""): string {
   switch (event.type) {
     case "up":
       return `convoy ${event.version} supervises ${event.network} on ${event.host} (pid ${event.pid})`;
     case "plan":
-      return `plan: ${describeCounts(event)}`;
+      return describeCounts(event);
     case "pretrust":
       return event.files.map(describeTrust).join("; ");
     case "render":
@@ -155,11 +155,11 @@ export function describeEvent(event: EventBody): string {
     case "respawn":
       return `${event.session} started again, ${pidText(event.pid)} (fast failures: ${event.fastFails} of ${event.limit})`;
     case "session_flapping":
-      return `${event.session} parked after ${event.counter} failures within ${event.window} s each; to try again: convoy reset ${event.identity}`;
+      return `${event.session} parked after ${event.counter} failures within ${event.window} s each; to try again: convoy reset ${event.identity}${networkFlag}`;
     case "retire":
       return `${event.session} is retired: ${event.result}`;
     case "held":
-      return `${event.identity} is held by ${event.by} since ${event.at}; to let it run: convoy release ${event.identity}`;
+      return `${event.identity} is held by ${event.by} since ${event.at}; to let it run: convoy release ${event.identity}${networkFlag}`;
     case "released":
       return `${event.identity} is no longer held`;
     case "waiting":
@@ -171,15 +171,15 @@ export function describeEvent(event: EventBody): string {
     case "down":
       return `${event.session} ${event.result}`;
     case "catalog_error":
-      return `error: ${describeProblem({ ...event, severity: "error" })}`;
+      return describeProblem({ ...event, severity: "error" });
     case "catalog_warning":
-      return `warning: ${describeProblem({ ...event, severity: "warning" })}`;
+      return describeProblem({ ...event, severity: "warning" });
     case "warning":
-      return `warning: ${event.message}`;
+      return event.message;
     case "once_summary":
       return `launched ${event.launched}, adopted ${event.adopted}, torn down ${event.torndown}, parked ${event.parked}, waiting ${event.waiting}, held ${event.held}, failed ${event.failed}`;
     case "detach":
-      return `detached: ${event.kept} session${event.kept === 1 ? "" : "s"} left running; to end them: convoy down`;
+      return `detached: ${event.kept} session${event.kept === 1 ? "" : "s"} left running; to end them: convoy down${networkFlag}`;
     default:
       return describeUnknown(event);
   }
@@ -218,5 +218,5 @@ function describeTrust(file: TrustFileReport): string {
 
 function describeCounts(plan: PlanDocument): string {
   const blocked = plan.agents.filter((agent) => agent.blocked !== null).length;
-  return `launch ${plan.launch.length}, tear down ${plan.teardown.length}, adopt ${plan.adopt.length}, other host ${plan.otherHost.length}, blocked ${blocked}`;
+  return `launch ${plan.launch.length}, tear down ${plan.teardown.length}, keep ${plan.adopt.length}, other host ${plan.otherHost.length}, blocked ${blocked}`;
 }

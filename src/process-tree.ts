@@ -20,6 +20,12 @@ function variable(name: string, environment: readonly string[] | null): string |
   return entry === undefined ? null : entry.slice(name.length + 1);
 }
 
+/** Whether a command line is that of the session host of `session`: `… __session-host <registry> <session>`. */
+export function isHostLine(args: readonly string[] | null, session: string): boolean {
+  const at = args?.indexOf("__session-host") ?? -1;
+  return at >= 0 && args?.[at + 2] === session;
+}
+
 /** The process table, indexed once for all sessions. */
 export interface ProcessIndex {
   readonly rows: ReadonlyMap<number, ProcessRow>;
@@ -88,6 +94,18 @@ function ownChildren(index: ProcessIndex, pid: number, request: TreeRequest): Pr
   return children.filter((child) => !isForeign(index, child.pid, request));
 }
 
+/** Whether a process below `host` is marked for the session. */
+export function hasMarkedChild(
+  index: ProcessIndex,
+  host: number,
+  request: Pick<TreeRequest, "session" | "stRoot">,
+): boolean {
+  return (index.children.get(host) ?? []).some((child) => {
+    const mark = index.marks.get(child.pid);
+    return mark !== undefined && !namesAnother(mark, request);
+  });
+}
+
 /** Marked for another session, or the host of one: unmarked itself, with a child that is marked for another. */
 function isForeign(index: ProcessIndex, pid: number, request: TreeRequest): boolean {
   const mark = index.marks.get(pid);
@@ -98,6 +116,9 @@ function isForeign(index: ProcessIndex, pid: number, request: TreeRequest): bool
   });
 }
 
-function namesAnother({ session, stRoot }: Mark, request: TreeRequest): boolean {
+export function namesAnother(
+  { session, stRoot }: Mark,
+  request: Pick<TreeRequest, "session" | "stRoot">,
+): boolean {
   return session !== request.session || (stRoot !== null && stRoot !== request.stRoot);
 }

@@ -1,34 +1,49 @@
 /** Events on stdout: a line for a person, or a JSON Lines record. */
 import { type ConvoyEvent, describeEvent, formatEventJson } from "../events.ts";
 import { systemClock } from "../system/clock.ts";
+import { oneLine } from "../table.ts";
 import type { Output } from "./output.ts";
 
 /** `dated`: as `timed`, for events that may be of another day, or of another convoy. */
 export type EventForm = "json" | "timed" | "dated" | "plain";
 
 /** Shows every event as it comes. */
-export function eventPrinter(output: Output, form: EventForm): (event: ConvoyEvent) => void {
+export function eventPrinter(
+  output: Output,
+  form: EventForm,
+  networkFlag: string,
+): (event: ConvoyEvent) => void {
   switch (form) {
     case "json":
       return (event) => output.out(formatEventJson(event));
     case "timed":
-      return (event) => output.out(formatTimedLine(event, output));
+      return (event) => output.out(formatTimedLine(event, output, networkFlag));
     case "dated":
-      return (event) => output.out(formatDatedLine(event, systemClock.now(), output));
+      return (event) => output.out(formatDatedLine(event, systemClock.now(), output, networkFlag));
     case "plain":
-      return (event) => output.out(formatEventLine(event, output));
+      return (event) => output.out(formatEventLine(event, output, networkFlag));
   }
 }
 
 /** `hh:mm:ss  type  what happened`, in local time. */
-export function formatTimedLine(event: ConvoyEvent, output: Pick<Output, "colors">): string {
-  return `${output.colors.dim(formatTime(new Date(event.ts)))}  ${formatEventLine(event, output)}`;
+export function formatTimedLine(
+  event: ConvoyEvent,
+  output: Pick<Output, "colors">,
+  networkFlag = "",
+): string {
+  return `${output.colors.dim(formatTime(new Date(event.ts)))}  ${formatEventLine(event, output, networkFlag)}`;
 }
 
 /** As `formatTimedLine`, with `yyyy-mm-dd` before the time where that is not the day of `now`. */
-export function formatDatedLine(event: ConvoyEvent, now: Date, output: Pick<Output, "colors">): string {
-  const time = formatStamp(event.ts, now);
-  return `${output.colors.dim(time)}  ${paint(event.type, output.colors)}  ${describeRead(event)}`;
+export function formatDatedLine(
+  event: ConvoyEvent,
+  now: Date,
+  { colors }: Pick<Output, "colors">,
+  networkFlag = "",
+): string {
+  const time = oneLine(formatStamp(event.ts, now));
+  const type = paint(oneLine(event.type), colors);
+  return `${colors.dim(time)}  ${type}  ${oneLine(describeRead(event, networkFlag))}`;
 }
 
 /** What cannot be read as a time stands as it is. */
@@ -45,9 +60,9 @@ function formatDay(day: Date): string {
 }
 
 /** A record that lacks what its type should have, from whatever wrote it, is shown as it stands. */
-function describeRead(event: ConvoyEvent): string {
+function describeRead(event: ConvoyEvent, networkFlag: string): string {
   try {
-    return describeEvent(event);
+    return describeEvent(event, networkFlag);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return formatEventJson(event);
@@ -55,8 +70,12 @@ function describeRead(event: ConvoyEvent): string {
 }
 
 /** `type  what happened`. */
-export function formatEventLine(event: ConvoyEvent, { colors }: Pick<Output, "colors">): string {
-  return `${paint(event.type, colors)}  ${describeEvent(event)}`;
+export function formatEventLine(
+  event: ConvoyEvent,
+  { colors }: Pick<Output, "colors">,
+  networkFlag = "",
+): string {
+  return `${paint(event.type, colors)}  ${oneLine(describeEvent(event, networkFlag))}`;
 }
 
 const TYPE_COLUMN = 16;

@@ -7,7 +7,7 @@ import type { CommandContext } from "./command.ts";
 import { eventPrinter } from "./events-output.ts";
 import { aborted, stopSignal } from "./follow.ts";
 import { lookAt } from "./look.ts";
-import { requireNetwork } from "./network.ts";
+import { networkFlag, requireNetwork } from "./network.ts";
 import { lastLines } from "./session-text.ts";
 
 export interface EventsArguments {
@@ -24,8 +24,9 @@ type Context = Omit<CommandContext, "args">;
 /** Resolves to the exit code. */
 export async function runEvents(args: EventsArguments, context: Context): Promise<number> {
   const { output, json } = context;
-  const paths = requireNetwork(context.network());
-  const print = eventPrinter(output, json ? "json" : "dated");
+  const network = context.network();
+  const paths = requireNetwork(network);
+  const print = eventPrinter(output, json ? "json" : "dated", networkFlag(network));
   const wanted = (event: ConvoyEvent) => args.agent === null || isAbout(event, args.agent);
   const reader = new EventLogReader(paths.events);
   try {

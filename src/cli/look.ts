@@ -19,11 +19,18 @@ export interface Look {
 
 /** Throws "not-found" for a network that is not there. What a command then does is told to `show`. */
 export async function lookAt(
-  context: Pick<CommandContext, "network" | "env" | "home">,
+  context: Pick<CommandContext, "network" | "env" | "home" | "output">,
   show: (event: ConvoyEvent) => void = () => {},
 ): Promise<Look> {
   const paths = requireNetwork(context.network());
-  const wiring = { paths, env: context.env, home: context.home, show, record: true };
+  const wiring = {
+    paths,
+    env: context.env,
+    home: context.home,
+    show,
+    record: true,
+    onLogProblem: context.output.warn,
+  };
   const ports = createPorts(wiring);
   const settings = createSettings(wiring);
   const world = await observe(ports, settings, "timer");

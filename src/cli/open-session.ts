@@ -30,7 +30,7 @@ export interface Target {
 /** Throws "not-found" when `ref` names nothing, "failed" when the agent has no session here. */
 export async function findTarget(
   ref: string,
-  context: Pick<CommandContext, "network" | "env" | "home">,
+  context: Pick<CommandContext, "network" | "env" | "home" | "output">,
 ): Promise<Target> {
   const look = await lookAt(context);
   const { agent, session } = findSession(look, ref);

@@ -30,6 +30,16 @@ test("data goes to stdout, everything for a person to stderr, repeats included",
   expect(output.width).toBeNull();
 });
 
+test("what a message quotes stays on its line, moves no cursor, and is cut when it is very long", () => {
+  const stderr = recorder(false);
+  const output = createOutput(recorder(false), stderr, {});
+  output.error('no agent "a\nb\u001b[2J"', "convoy \u009b31m\tx");
+  output.warn(`a ${"x".repeat(100_000)} z`);
+  expect(stderr.text).toBe(
+    `convoy: no agent "a b?[2J"\n  next: convoy ?31m x\nwarning: a ${"x".repeat(998)} … ${"x".repeat(998)} z\n`,
+  );
+});
+
 test.each([
   [true, {}, true],
   [true, { NO_COLOR: "" }, true],

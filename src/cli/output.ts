@@ -4,6 +4,7 @@
  */
 
 import { type ConsolaInstance, createConsola } from "consola/core";
+import { oneLine } from "../table.ts";
 import { type Colors, createColors } from "./colors.ts";
 import { type Progress, startProgress } from "./progress.ts";
 import type { Sink } from "./sink.ts";
@@ -60,10 +61,10 @@ export function createOutput(
     document: (value) => write(`${JSON.stringify(value, null, 2)}\n`),
     record: (value) => write(`${JSON.stringify(value)}\n`),
     note: (message) => person().info(message),
-    warn: (message) => person().warn(`${noteColors().yellow("warning:")} ${message}`),
+    warn: (message) => person().warn(`${noteColors().yellow("warning:")} ${shown(message)}`),
     error(message, next = null) {
-      person().error(`${noteColors().red("convoy:")} ${message}`);
-      if (next !== null) person().error(`  ${noteColors().dim("next:")} ${next}`);
+      person().error(`${noteColors().red("convoy:")} ${shown(message)}`);
+      if (next !== null) person().error(`  ${noteColors().dim("next:")} ${shown(next)}`);
     },
     progress(text) {
       progress?.stop();
@@ -78,6 +79,16 @@ export function createOutput(
     },
     closed: closed.signal,
   };
+}
+
+/** Longest message; the middle of a longer one says little. */
+const MOST_CHARACTERS = 2_000;
+
+/** A message may quote what somebody typed or wrote into a file: one line, nothing that moves a terminal's cursor. */
+function shown(message: string): string {
+  const line = oneLine(message);
+  if (line.length <= MOST_CHARACTERS) return line;
+  return `${line.slice(0, MOST_CHARACTERS / 2)} … ${line.slice(-MOST_CHARACTERS / 2)}`.toWellFormed();
 }
 
 /** Start-up time: what asks about a terminal, or writes for a person, is made when it is first needed. */

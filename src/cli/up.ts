@@ -17,6 +17,7 @@ import { VERSION } from "../version.ts";
 import type { CommandContext } from "./command.ts";
 import { detachSupervisor } from "./detach.ts";
 import { type EventForm, eventPrinter } from "./events-output.ts";
+import { heldByAnother } from "./held-by.ts";
 import { createEventHook } from "./on-event.ts";
 import { createPorts, createSettings } from "./wiring.ts";
 
@@ -45,7 +46,7 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   const lock = await acquireSupervisorLock(paths, VERSION);
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
   const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
-  const print = eventPrinter(around.output, formOf(options));
+  const print = eventPrinter(around.output, formOf(options), options.networkFlag);
   const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.cwd, around.output);
   const show = (event: ConvoyEvent) => {
     print(event);
@@ -66,9 +67,10 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   // The folder it was typed in may go while it supervises: a removed one makes every later spawn fail.
   process.chdir("/");
   const stop = untilSignalled();
+  say({ type: "up", network: paths.root, host: settings.host, pid: process.pid, version: VERSION });
   if (!options.keepHolds) await liftHolds(ports, settings, say);
   const { intervalMs } = options;
-  await supervise(ports, { ...settings, intervalMs, pid: process.pid }, stop);
+  await supervise(ports, { ...settings, intervalMs }, stop);
   lock.release();
   return 0;
 }
@@ -98,15 +100,6 @@ function requireSomethingToSupervise(paths: NetworkPaths, { networkFlag }: UpOpt
       `convoy init${networkFlag === "" ? "" : ` ${paths.root}`}`,
     );
   if (catalog) createNetwork(paths);
-}
-
-function heldByAnother(paths: NetworkPaths, pid: number | null): ConvoyError {
-  const who = pid === null ? "another supervisor" : `the supervisor with pid ${pid}`;
-  return new ConvoyError(
-    "locked",
-    `${who} holds ${paths.root}`,
-    pid === null ? "convoy ls" : `convoy ls, or end it (its agents live on): kill ${pid}`,
-  );
 }
 
 async function passOnce(ports: PassPorts, settings: PassSettings, say: (event: EventBody) => void) {

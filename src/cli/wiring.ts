@@ -1,8 +1,11 @@
 /** The only place that joins the rooms: the ports of one network, with the real adapters behind them. */
+import { join } from "node:path";
 import process from "node:process";
+import { readIdentityLine } from "../catalog/locate.ts";
 import { readCatalog } from "../catalog/read.ts";
 import { watchCatalog } from "../catalog/watch.ts";
 import { baseEnvironment } from "../environment.ts";
+import { messageOf } from "../errors.ts";
 import type { ConvoyEvent } from "../events.ts";
 import { trustAccess } from "../harness-files/trust-access.ts";
 import { lookAtConfig } from "../harness-files/update-config.ts";
@@ -42,6 +45,8 @@ export interface WiringOptions {
   readonly show: (event: ConvoyEvent) => void;
   /** Whether events go to `.convoy/events.jsonl`: only for what changes something. */
   readonly record: boolean;
+  /** Told when that log cannot be written; an event shown when absent. */
+  readonly onLogProblem?: (message: string) => void;
 }
 
 /** How this binary starts itself: the file may have been renamed over, the running image is still there. */
@@ -54,14 +59,17 @@ export interface NetworkPorts extends LoopPorts, DownPorts {
   forget(name: string): Promise<ForgetResult>;
 }
 
-export function createPorts({ paths, show, record }: WiringOptions): NetworkPorts {
+export function createPorts({ paths, show, record, onLogProblem }: WiringOptions): NetworkPorts {
   const registry = createRegistry(paths);
   const files = createSessionFiles(paths.pty);
   const supervisor = () => readSupervisor(paths)?.pid ?? null;
   return {
     clock: systemClock,
     boot: processTable.boot(),
-    catalog: { read: () => readCatalog({ catalogDir: paths.catalog }) },
+    catalog: {
+      read: () => readCatalog({ catalogDir: paths.catalog }),
+      locate: (path) => readIdentityLine(join(paths.catalog, path)),
+    },
     registry,
     launcher: createLauncher({
       registry: paths.pty,
@@ -72,10 +80,11 @@ export function createPorts({ paths, show, record }: WiringOptions): NetworkPort
       lastLook: (name) => lastLook(paths.pty, name),
     }),
     events: {
-      emit(event) {
-        if (record) appendEvents(paths.events, [event]);
-        show(event);
-      },
+      emit: createEmit(
+        record ? (event) => appendEvents(paths.events, [event]) : () => {},
+        show,
+        onLogProblem,
+      ),
       appendToSession: (name, event) => files.appendEvent(name, event),
     },
     facts: { isDirectory, isExecutable, createWorkspace },
@@ -91,6 +100,33 @@ export function createPorts({ paths, show, record }: WiringOptions): NetworkPort
     withLaunchLock: (name, body) => files.withLaunchLock(name, body),
     clearStale: (name) => clearStale(paths.pty, name),
     forget: (name) => forgetSession(paths.pty, name),
+  };
+}
+
+/**
+ * Keeps and shows events. A log that cannot be written is said once, until it can be again or something else is wrong
+ * with it: it is never a reason to stop what the events are about.
+ */
+export function createEmit(
+  keep: (event: ConvoyEvent) => void,
+  show: (event: ConvoyEvent) => void,
+  onProblem: (message: string) => void = (message) =>
+    show({ ts: systemClock.now().toISOString(), type: "warning", message }),
+): (event: ConvoyEvent) => void {
+  let said: string | null = null;
+  const failure = (event: ConvoyEvent): string | null => {
+    try {
+      keep(event);
+      return null;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  return (event) => {
+    const problem = failure(event);
+    if (problem !== null && problem !== said) onProblem(`this is not kept in the event log: ${problem}`);
+    said = problem;
+    show(event);
   };
 }
 

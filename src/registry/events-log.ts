@@ -1,10 +1,11 @@
 /** The network's own log, `.convoy/events.jsonl`: appended by several processes, rotated at 10 MB, three kept. */
-import { appendFileSync, closeSync, fstatSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import type { ConvoyEvent } from "../events.ts";
 import { effect } from "../system/effects.ts";
 import { tryLockFile } from "../system/lock-file.ts";
+import { appendRegularFile } from "../system/regular-file.ts";
 import { ensureFolder } from "./changes.ts";
 import { type EventLog, EventLogReader, KEPT } from "./event-log-reader.ts";
 
@@ -21,7 +22,7 @@ export function appendEvents(path: string, events: readonly ConvoyEvent[], rotat
     if (sizeOf(path) >= rotateBytes) rotate(path, rotateBytes);
     const lines = events.map((event) => `${JSON.stringify(event)}\n`).join("");
     // A writer that was killed half-way left a line without its end; ours must not be glued to it.
-    appendFileSync(path, endsMidLine(path) ? `\n${lines}` : lines, { mode: 0o600 });
+    appendRegularFile(path, endsMidLine(path) ? `\n${lines}` : lines);
   } catch (error) {
     if (error instanceof ConvoyError) throw error;
     throw new ConvoyError("failed", `cannot write ${path}: ${messageOf(error)}`);
@@ -57,8 +58,9 @@ function sizeOf(path: string): number {
 
 function endsMidLine(path: string): boolean {
   if (sizeOf(path) === 0) return false;
-  const descriptor = openSync(path, "r");
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
+    if (!fstatSync(descriptor).isFile()) return false;
     const last = Buffer.alloc(1);
     readSync(descriptor, last, 0, 1, Math.max(0, fstatSync(descriptor).size - 1));
     return last.toString() !== "\n";

@@ -1,9 +1,9 @@
 /** One session's files, each read once: what is there, and what is wrong with it. Nothing is written here. */
-import { readFileSync } from "node:fs";
 import { errnoOf, messageOf } from "../errors.ts";
 import { type ParsedLedger, parseLedger } from "../ledger-codec.ts";
 import type { Found } from "../liveness.ts";
 import { type ParsedRecord, parseRecord } from "../record.ts";
+import { NotRegularError, readRegularFile } from "../system/regular-file.ts";
 
 /** A file's text, or why there is none. */
 export type FileText =
@@ -23,11 +23,11 @@ export interface FileReading<T> {
 
 export function readText(path: string): FileText {
   try {
-    return { state: "read", text: readFileSync(path, "utf8") };
+    return { state: "read", text: readRegularFile(path).text };
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "ENOENT") return { state: "missing" };
-    if (errno === "EISDIR") return { state: "unreadable", message: "is a directory" };
+    if (error instanceof NotRegularError) return { state: "unreadable", message: error.message };
     return { state: "unreadable", message: `cannot be read: ${messageOf(error)}` };
   }
 }

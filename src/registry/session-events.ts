@@ -1,11 +1,12 @@
 /** A session's own log, `<name>.events.jsonl`: appended, and cut from 1000 lines to the newest 500. */
-import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { errnoOf } from "../errors.ts";
 import { writeFileAtomic } from "../system/atomic-write.ts";
 import { systemClock } from "../system/clock.ts";
 import { effect } from "../system/effects.ts";
 import { tryLockFile } from "../system/lock-file.ts";
 import { sessionPaths } from "../system/paths.ts";
+import { appendRegularFile, readRegularFile } from "../system/regular-file.ts";
 
 const MAX_LINES = 1_000;
 const KEPT_LINES = 500;
@@ -31,7 +32,7 @@ export function appendSessionEvent(
   const line = `${JSON.stringify({ session: name, type, ts: stamp, ...rest })}\n`;
   const release = lockBriefly(paths.eventsLock);
   try {
-    appendFileSync(paths.events, line, { mode: 0o600 });
+    appendRegularFile(paths.events, line);
     effect("event-write");
     if (release !== null) truncate(paths.events, Buffer.byteLength(line));
   } finally {
@@ -72,7 +73,7 @@ function truncate(path: string, addedBytes: number): void {
 
 function read(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readRegularFile(path).text;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return "";
     throw error;

@@ -2,7 +2,7 @@
  * A session's registry files, as its host keeps them: completed at the start, put back while the program runs, closed
  * with its end, and left alone once another host has taken their place.
  */
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, errnoOf } from "../errors.ts";
 import type { Ledger, RunEnd } from "../ledger.ts";
@@ -12,6 +12,7 @@ import { writeFileAtomic } from "../system/atomic-write.ts";
 import { effect } from "../system/effects.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { identify, identityOf, processTable } from "../system/processes.ts";
+import { readRegularFile } from "../system/regular-file.ts";
 import type { SessionFiles } from "./ports.ts";
 
 export class HostFiles {
@@ -182,7 +183,7 @@ function signatureOf(path: string): string {
 
 function readPid(path: string): number | null {
   try {
-    const text = readFileSync(path, "utf8").trim();
+    const text = readRegularFile(path).text.trim();
     return /^\d+$/.test(text) ? Number(text) : null;
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return null;

@@ -7,6 +7,7 @@ import { ConvoyError, messageOf } from "../errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../identity.ts";
 import type { Ledger } from "../ledger.ts";
 import { type LaunchRequest, nextLedger } from "../next-ledger.ts";
+import { isHostLine } from "../process-tree.ts";
 import type { ProcessIdentity, SessionRecord } from "../session.ts";
 import { effect } from "../system/effects.ts";
 import { sessionPaths } from "../system/paths.ts";
@@ -60,9 +61,10 @@ export function createLauncher(options: LauncherOptions) {
     },
 
     /** Asks a living host to put its registry files back. Nothing is sent to a process that is not provably it. */
-    async nudge(session: { readonly ledger?: Ledger | null }): Promise<void> {
+    async nudge(session: { readonly name: string; readonly ledger?: Ledger | null }): Promise<void> {
       const ledger = session.ledger ?? null;
-      if (ledger?.host && identify(ledger.host, ledger.boot) === "ours") {
+      if (!ledger?.host || identify(ledger.host, ledger.boot) !== "ours") return;
+      if (isHostLine(processTable.commandLine(ledger.host.pid), session.name)) {
         process.kill(ledger.host.pid, "SIGWINCH");
         effect("signal-nudge");
       }

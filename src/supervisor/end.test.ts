@@ -121,6 +121,39 @@ describe("endSessions", () => {
     expect(identityOf(bystander.pid)).toEqual(bystander);
   });
 
+  test("a bystander that a ledger names, birth and boot right, shows nothing of the session: never signalled", async () => {
+    const bystander = await trees.startBystander("sleep 300 & echo ready; wait");
+    await until(() => trees.marked().length === 2);
+    const { host, child } = await trees.startHost("box.d", "echo ready; exec sleep 301");
+    const results = await end(
+      [
+        target("box.a", { child: bystander }),
+        target("box.b", { host: bystander }),
+        target("box.c", { host: bystander, child: bystander }),
+        target("box.d", { host, child: bystander }),
+        target("box.e", { child: { ...child } }),
+      ],
+      50,
+      { hostLeaveMs: 50 },
+    );
+    expect(results.map((row) => [row.session, row.result])).toEqual([
+      ["box.a", "unknown"],
+      ["box.b", "unknown"],
+      ["box.c", "unknown"],
+      ["box.d", "unknown"],
+      ["box.e", "unknown"],
+    ]);
+    expect(signals).toEqual([]);
+    expect([bystander, host, child].map(({ pid }) => identityOf(pid))).toEqual([bystander, host, child]);
+  });
+
+  test("the first process is nobody's host: it and what is below it live on", async () => {
+    const first = identityOf(1);
+    const [result] = await end([target("box.a", { host: first })], 0, { hostLeaveMs: 0 });
+    expect(result).toMatchObject({ result: "survived", survivors: [{ pid: 1, problem: null }] });
+    expect(signals).toEqual([]);
+  });
+
   test("neither the first process nor this one nor one above it is ever signalled", async () => {
     const pids = [1, process.pid, process.ppid];
     const results = await end(

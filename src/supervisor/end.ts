@@ -7,8 +7,9 @@ import { sessionTree } from "../process-tree.ts";
 import type { Identification, ProcessIdentity } from "../session.ts";
 import type { Clock } from "../system/clock.ts";
 import { effect } from "../system/effects.ts";
-import { identify, type ProcessRow, type ProcessTable } from "../system/processes.ts";
+import type { ProcessRow, ProcessTable } from "../system/processes.ts";
 import { ownLine, realPath, scanProcesses } from "./process-scan.ts";
+import { createProof, type Proof, recognise } from "./proof.ts";
 
 export type EndSignal = "SIGTERM" | "SIGKILL";
 
@@ -68,6 +69,8 @@ const KILL_WAIT_MS = 2_000;
 interface Ending {
   readonly target: EndTarget;
   readonly child: Identification;
+  /** Whether the recorded host, if it lives, showed that it is this session's. */
+  readonly hostProven: boolean;
   host: Identification;
   /** Its processes that were alive at the last look, parents first. */
   readonly members: Map<number, ProcessRow>;
@@ -81,6 +84,9 @@ interface Ending {
 interface Round {
   readonly endings: readonly Ending[];
   readonly ports: EndPorts;
+  /** Never signalled: the first process, this one and those above it, what is to be kept. */
+  readonly never: ReadonlySet<number>;
+  /** Those and the living hosts: not the agents' own. */
   readonly exclude: ReadonlySet<number>;
   readonly killAt: number;
   readonly giveUpAt: number;
@@ -90,8 +96,8 @@ interface Round {
 /**
  * Ends the sessions and says what became of each, in the order of `targets`. A living host is never signalled: it
  * leaves when its agent has ended; one that does not (stopped, hung) gets KILL once its agent is provably dead.
- * Every signal is preceded by a check of pid and start time. Never signalled: this process and those above it,
- * `keepPids`, and what cannot be told. Takes at most the grace, `hostLeaveMs` and two seconds.
+ * Every signal is preceded by a check of pid and start time. Never signalled: the first process, this one and those
+ * above it, `keepPids`, what cannot be told, and what shows nothing of the session that it is recorded for. Takes at most the grace, `hostLeaveMs` and two seconds.
  */
 export async function endSessions(
   targets: readonly EndTarget[],
@@ -99,14 +105,17 @@ export async function endSessions(
   ports: EndPorts,
 ): Promise<EndResult[]> {
   if (targets.length === 0) return [];
-  const endings = targets.map((target) => begin(target, ports.table));
+  const never = new Set([1, ...ownLine(ports.table), ...(options.keepPids ?? [])]);
+  const prove = createProof(ports.table, never);
+  const endings = targets.map((target) => begin(target, prove));
   const hosts = endings.flatMap(({ host, target }) => (host === "not-ours" ? [] : (target.host?.pid ?? [])));
   const killAt = performance.now() + options.graceMs;
   const hostLeaveMs = options.hostLeaveMs ?? HOST_LEAVE_MS;
   await endAll({
     endings,
     ports,
-    exclude: new Set([...ownLine(ports.table), ...(options.keepPids ?? []), ...hosts]),
+    never,
+    exclude: new Set([...never, ...hosts]),
     killAt,
     giveUpAt: killAt + hostLeaveMs + KILL_WAIT_MS,
     hostLeaveMs,
@@ -114,12 +123,13 @@ export async function endSessions(
   return endings.map((ending) => resultOf(ending, ports.table));
 }
 
-function begin(target: EndTarget, table: ProcessTable): Ending {
-  const child = recognise(target.child, target, table);
-  const host = recognise(target.host, target, table);
+function begin(target: EndTarget, prove: Proof): Ending {
+  const host = prove.host(target);
+  const child = prove.child(target, host);
   return {
     target,
     child,
+    hostProven: host !== "unknown",
     host,
     members: new Map(),
     sent: new Map(),
@@ -129,12 +139,10 @@ function begin(target: EndTarget, table: ProcessTable): Ending {
   };
 }
 
-function recognise(
-  recorded: ProcessIdentity | null,
-  { boot }: EndTarget,
-  table: ProcessTable,
-): Identification {
-  return recorded === null ? "not-ours" : identify(recorded, boot, table);
+/** A host that never showed whose it is stays unknown, however long it lives. */
+function still({ target, hostProven }: Ending, table: ProcessTable): Identification {
+  const now = recognise(target.host, target, table);
+  return now === "ours" && !hostProven ? "unknown" : now;
 }
 
 /** It cannot be told whether it lives, so nothing of it is signalled. */
@@ -166,7 +174,7 @@ async function endAll(round: Round): Promise<void> {
 }
 
 /** Adds every process that now is a session's to its members. False when one may have been missed. */
-function findMembers({ endings, ports, exclude }: Round): boolean {
+function findMembers({ endings, ports, exclude, never }: Round): boolean {
   const { index, settled } = scanProcesses(ports.table);
   for (const ending of endings) {
     if (isUnknown(ending)) continue;
@@ -177,7 +185,7 @@ function findMembers({ endings, ports, exclude }: Round): boolean {
       session: target.session,
       stRoot: realPath(target.stRoot),
       roots: roots.filter(({ pid, start }) => index.rows.get(pid)?.start === start).map(({ pid }) => pid),
-      above: host === "ours" && target.host !== null ? [target.host.pid] : [],
+      above: host === "ours" && target.host !== null && !never.has(target.host.pid) ? [target.host.pid] : [],
       exclude,
     });
     for (const row of tree) members.set(row.pid, row);
@@ -193,7 +201,7 @@ function step(ending: Ending, now: number, round: Round): void {
   for (const row of members.values()) {
     if (!isAlive(row, table)) forget(ending, row.pid);
   }
-  ending.host = recognise(target.host, target, table);
+  ending.host = still(ending, table);
   if (members.size > 0) {
     ending.found = true;
     ending.agentGoneAt = null;
@@ -202,6 +210,7 @@ function step(ending: Ending, now: number, round: Round): void {
     return;
   }
   ending.agentGoneAt ??= now;
+  if (target.host !== null && round.never.has(target.host.pid)) return;
   const hostLeavesBy = Math.max(round.killAt, ending.agentGoneAt + round.hostLeaveMs);
   if (target.host === null || ending.host !== "ours" || now < hostLeavesBy) return;
   if (recognise(target.child, target, table) === "not-ours")
@@ -238,11 +247,12 @@ function send(signal: EndSignal, { pid, start }: ProcessIdentity, ending: Ending
   effect(signal === "SIGTERM" ? "signal-term" : "signal-kill");
 }
 
-function isDone(ending: Ending, now: number, { giveUpAt }: Round): boolean {
+function isDone(ending: Ending, now: number, { giveUpAt, never }: Round): boolean {
   if (isUnknown(ending) || now >= giveUpAt) return true;
   const { members, problems, host, target } = ending;
   if (members.size > 0) return [...members.keys()].every((pid) => problems.has(pid));
-  return host !== "ours" || problems.has(target.host?.pid ?? 0);
+  const hostPid = target.host?.pid ?? 0;
+  return host !== "ours" || problems.has(hostPid) || never.has(hostPid);
 }
 
 function resultOf(ending: Ending, table: ProcessTable): EndResult {

@@ -3,13 +3,14 @@
  * process is dead. Held only around one read-change-write or one launch. Locks of convoy's own may name the
  * holder's birth and boot too, so that a recycled pid does not keep them.
  */
-import { closeSync, fstatSync, linkSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, statSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "./clock.ts";
 import { effect } from "./effects.ts";
 import { identify, identityOf, processTable, startTimeMs } from "./processes.ts";
 import { randomName } from "./random-name.ts";
+import { NotRegularError, readRegularFile } from "./regular-file.ts";
 import { removeFile } from "./remove-file.ts";
 
 const WAIT_MS = 2_000;
@@ -136,16 +137,15 @@ interface FoundLock {
 
 /** Null when there is no lock. */
 function readLock(path: string): FoundLock | null {
-  let descriptor: number | null = null;
   try {
-    descriptor = openSync(path, "r");
-    return parseLock(readFileSync(descriptor, "utf8"), fstatSync(descriptor).mtimeMs);
+    const { text, stat } = readRegularFile(path);
+    return parseLock(text, stat.mtimeMs);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "ENOENT" || errno === "ENOTDIR") return null;
+    if (error instanceof NotRegularError)
+      throw new ConvoyError("failed", `the lock ${path} ${error.message}`, "move it away");
     throw new ConvoyError("failed", `cannot read the lock ${path}: ${messageOf(error)}`);
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
   }
 }
 

@@ -92,7 +92,7 @@ test("the last 50 for a person, all for a program; over what was rotated, and ov
 
 test("nothing yet, nobody of that name, no network", async () => {
   net.declare("fabric");
-  const next = `  next: convoy ls\n`;
+  const next = `  next: convoy ls --network ${net.root}\n`;
   const table: [words: string[], code: number, stderr: string][] = [
     [["events"], 0, "Nothing has happened yet.\n"],
     [["events", "--json"], 0, "Nothing has happened yet.\n"],

@@ -1,0 +1,57 @@
+/**
+ * A ledger is a file, and a file can be wrong: before anything is signalled on the word of one, the process that it
+ * names must itself show that it is the session's. One that shows nothing is "cannot tell": left alone, and named.
+ */
+import { hasMarkedChild, isHostLine, markOf, namesAnother } from "../process-tree.ts";
+import type { Identification, ProcessIdentity } from "../session.ts";
+import { identify, type ProcessTable } from "../system/processes.ts";
+import type { EndTarget } from "./end.ts";
+import { type ProcessScan, realPath, scanProcesses } from "./process-scan.ts";
+
+export interface Proof {
+  host(target: EndTarget): Identification;
+  /** `host` is what was found about the target's host. */
+  child(target: EndTarget, host: Identification): Identification;
+}
+
+/** `never` holds the pids that are not signalled in any case: they need no proof, and are named as what they are. */
+export function createProof(table: ProcessTable, never: ReadonlySet<number>): Proof {
+  let scan: ProcessScan | null = null;
+  return {
+    /** By its command line, or, for the host of another program, by the mark of its child. */
+    host(target) {
+      const found = recognise(target.host, target, table);
+      if (found !== "ours" || target.host === null || never.has(target.host.pid)) return found;
+      if (isHostLine(table.commandLine(target.host.pid), target.session)) return found;
+      scan ??= scanProcesses(table);
+      const marked = { session: target.session, stRoot: realPath(target.stRoot) };
+      return hasMarkedChild(scan.index, target.host.pid, marked) ? found : "unknown";
+    },
+    /** By its mark, or by its host. An environment that is empty or may not be read proves nothing against it. */
+    child(target, host) {
+      const found = recognise(target.child, target, table);
+      if (found !== "ours" || target.child === null || never.has(target.child.pid)) return found;
+      const environment = table.environment(target.child.pid);
+      if (environment === null || environment.every((entry) => entry === "")) return found;
+      const mark = markOf(environment);
+      if (mark !== null) return isMarkedFor(mark, target) ? found : "unknown";
+      const row = table.row(target.child.pid);
+      const below = row !== null && row !== "hidden" && row.parent === target.host?.pid;
+      return below && host === "ours" && !never.has(row.parent) ? found : "unknown";
+    },
+  };
+}
+
+function isMarkedFor(mark: { session: string; stRoot: string | null }, target: EndTarget): boolean {
+  const stRoot = mark.stRoot === null ? null : realPath(mark.stRoot);
+  return !namesAnother({ ...mark, stRoot }, { ...target, stRoot: realPath(target.stRoot) });
+}
+
+/** Whether the process that is recorded still is the one with its pid. */
+export function recognise(
+  recorded: ProcessIdentity | null,
+  { boot }: EndTarget,
+  table: ProcessTable,
+): Identification {
+  return recorded === null ? "not-ours" : identify(recorded, boot, table);
+}
