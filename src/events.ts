@@ -125,8 +125,8 @@ export function formatEventJson(event: ConvoyEvent): string {
   return JSON.stringify({ ts, type, ...rest });
 }
 
-/** What a person reads, without the time. */
-export function describeEvent(event: EventBody): string {
+/** What a person reads, without the time. `networkFlag` is what a command needs behind its name to reach this network. */
+export function describeEvent(event: EventBody, networkFlag = ""): string {
   switch (event.type) {
     case "up":
       return `convoy ${event.version} supervises ${event.network} on ${event.host} (pid ${event.pid})`;
@@ -145,11 +145,11 @@ export function describeEvent(event: EventBody): string {
     case "respawn":
       return `${event.session} started again, ${pidText(event.pid)} (fast failures: ${event.fastFails} of ${event.limit})`;
     case "session_flapping":
-      return `${event.session} parked after ${event.counter} failures within ${event.window} s each; to try again: convoy reset ${event.identity}`;
+      return `${event.session} parked after ${event.counter} failures within ${event.window} s each; to try again: convoy reset ${event.identity}${networkFlag}`;
     case "retire":
       return `${event.session} is retired: ${event.result}`;
     case "held":
-      return `${event.identity} is held by ${event.by} since ${event.at}; to let it run: convoy release ${event.identity}`;
+      return `${event.identity} is held by ${event.by} since ${event.at}; to let it run: convoy release ${event.identity}${networkFlag}`;
     case "released":
       return `${event.identity} is no longer held`;
     case "waiting":
@@ -169,7 +169,7 @@ export function describeEvent(event: EventBody): string {
     case "once_summary":
       return `launched ${event.launched}, adopted ${event.adopted}, torn down ${event.torndown}, parked ${event.parked}, waiting ${event.waiting}, held ${event.held}, failed ${event.failed}`;
     case "detach":
-      return `detached: ${event.kept} session${event.kept === 1 ? "" : "s"} left running; to end them: convoy down`;
+      return `detached: ${event.kept} session${event.kept === 1 ? "" : "s"} left running; to end them: convoy down${networkFlag}`;
     default:
       return describeUnknown(event);
   }

@@ -20,7 +20,7 @@ export interface AgentInForce {
   readonly source: Source;
   readonly hostWritten: boolean;
   readonly busId: string;
-  /** Empty for another host's agent. */
+  /** What it compiles to; another host's too, for clashes. */
   readonly specs: readonly SessionSpec[];
   /** Frozen: another file claims the same identity or session id. The text names the files. */
   readonly conflict: string | null;
@@ -151,9 +151,10 @@ function claimWithout(file: CatalogFile, identity: string): Claim {
   return { file, identity, entry: null, specs: [], source: "catalog", hostWritten: file.hostWritten };
 }
 
-/** Null, with a problem, for an entry whose sessions could never have a socket. */
+/** Null, with a problem, for an entry of this host whose sessions could never have a socket in this network. */
 function compileChecked(entry: CatalogEntry, input: Context, problems: Problem[]): SessionSpec[] | null {
   const specs = compileSessions(entry.declaration, launchContext(entry, input));
+  if (!isHere(entry, input.thisHost)) return specs;
   const found = sessionNameProblems(
     input.network,
     specs.map(({ name }) => name),
@@ -283,5 +284,9 @@ function compare(a: string, b: string): number {
 
 /** Whether an agent is declared for this machine. */
 export function agentHere(agent: AgentInForce, thisHost: string): boolean {
-  return hostOf(agent.entry.declaration, thisHost) === shortHost(thisHost);
+  return isHere(agent.entry, thisHost);
+}
+
+function isHere({ declaration }: CatalogEntry, thisHost: string): boolean {
+  return hostOf(declaration, thisHost) === shortHost(thisHost);
 }

@@ -7,7 +7,7 @@ import type { EndReport } from "../supervisor/ports.ts";
 import { formatTable } from "../table.ts";
 import { findBusIds } from "./agent-ref.ts";
 import type { CommandContext } from "./command.ts";
-import { findInside, letOwnHostEnd } from "./inside.ts";
+import { findInside, hasOwnHost, letOwnHostEnd } from "./inside.ts";
 import { type Look, lookAt } from "./look.ts";
 import { networkFlag } from "./network.ts";
 
@@ -47,10 +47,38 @@ export async function runDown(args: DownArguments, context: Context): Promise<nu
   const spare = new Set(inside === null ? [] : [inside.session.name]);
   const done = await down(look.ports, settings, { only, by: `down (pid ${process.pid})`, spare }, plan);
   progress.stop();
-  const rows = done.plan.targets.map((target) => rowOf(target, done.reports.get(target.session.name)));
+  const own = inside === null ? null : await endAround(inside, look);
+  const rows = done.plan.targets.map((target) =>
+    target.session.name === own?.session ? own : rowOf(target, done.reports.get(target.session.name)),
+  );
   const code = report(done.plan, rows, telling);
   if (inside !== null) letOwnHostEnd(inside);
   return code;
+}
+
+/**
+ * The session that this is typed in: everything of its process tree but this command and what is above it, which its own
+ * host ends. Without a host nobody does, and it survives.
+ */
+async function endAround(inside: DownTarget, look: Look): Promise<DownRow> {
+  const { identity, session } = inside;
+  const { ports, settings } = look;
+  const marked = { host: "not-ours", child: "not-ours", process: "not-ours", processAlive: false } as const;
+  const around = { ...session, ...marked, ledger: null, pid: null, childPid: null };
+  const [report] = await ports.ender.end([around], settings.graceMs);
+  const pid = session.childPid ?? null;
+  const survivors = report?.survivors ?? [];
+  if (hasOwnHost(inside)) {
+    return {
+      identity,
+      session: session.name,
+      pid,
+      result: survivors.length > 0 ? "survived" : "ending",
+      survivors,
+    };
+  }
+  const itself = pid === null ? [] : [{ pid, name: session.command }];
+  return { identity, session: session.name, pid, result: "survived", survivors: [...itself, ...survivors] };
 }
 
 function wouldEnd({ identity, session }: DownTarget): DownRow {
@@ -62,7 +90,7 @@ function wouldEnd({ identity, session }: DownTarget): DownRow {
 function rowOf({ identity, session }: DownTarget, end: EndReport | undefined): DownRow {
   const pid = end?.pid ?? session.childPid ?? null;
   const survivors = end?.survivors ?? [];
-  return { identity, session: session.name, pid, result: end?.result ?? "ending", survivors };
+  return { identity, session: session.name, pid, result: end?.result ?? "unknown", survivors };
 }
 
 interface Telling {
@@ -76,7 +104,8 @@ interface Telling {
 function report(plan: DownPlan, rows: readonly DownRow[], { context, look, asked, dryRun }: Telling): number {
   const { output, json, network } = context;
   const failed = dryRun ? 0 : rows.filter(({ result }) => FAILED.has(result)).length;
-  const stopped = dryRun ? 0 : rows.length - failed;
+  const ending = rows.filter(({ result }) => result === "ending").length;
+  const stopped = dryRun ? 0 : rows.length - failed - ending;
   if (json) {
     const sessions = rows.map(({ identity, session, pid, result }) => ({ identity, session, pid, result }));
     output.document({
@@ -96,6 +125,7 @@ function report(plan: DownPlan, rows: readonly DownRow[], { context, look, asked
   if (rows.length === 0) output.note(`Nothing to end: ${describeNothing(asked)}.`);
   else if (dryRun) output.note(`Would end ${count(rows.length, "session")}; nothing was changed.`);
   else output.note(`Ended ${stopped} of ${count(rows.length, "session")}.`);
+  if (ending > 0) output.note("The one that this is typed in is ended by its own host, now.");
   if (plan.held.length > 0 && !dryRun)
     output.note(
       `Held: ${count(plan.held.length, "agent")}. To let ${plan.held.length === 1 ? "it" : "them"} run again: convoy release${flag}`,

@@ -7,14 +7,18 @@ import type { Output } from "./output.ts";
 export type EventForm = "json" | "timed" | "plain";
 
 /** Shows every event as it comes. */
-export function eventPrinter(output: Output, form: EventForm): (event: ConvoyEvent) => void {
+export function eventPrinter(
+  output: Output,
+  form: EventForm,
+  networkFlag: string,
+): (event: ConvoyEvent) => void {
   switch (form) {
     case "json":
       return (event) => output.out(formatEventJson(event));
     case "timed":
-      return (event) => output.out(formatTimedLine(event, output));
+      return (event) => output.out(formatTimedLine(event, output, networkFlag));
     case "plain":
-      return (event) => output.out(formatEventLine(event, output));
+      return (event) => output.out(formatEventLine(event, output, networkFlag));
   }
 }
 
@@ -37,13 +41,21 @@ export function lastingPrinter(
 }
 
 /** `hh:mm:ss  type  what happened`, in local time. */
-export function formatTimedLine(event: ConvoyEvent, output: Pick<Output, "colors">): string {
-  return `${output.colors.dim(formatTime(new Date(event.ts)))}  ${formatEventLine(event, output)}`;
+export function formatTimedLine(
+  event: ConvoyEvent,
+  output: Pick<Output, "colors">,
+  networkFlag = "",
+): string {
+  return `${output.colors.dim(formatTime(new Date(event.ts)))}  ${formatEventLine(event, output, networkFlag)}`;
 }
 
 /** `type  what happened`. */
-export function formatEventLine(event: ConvoyEvent, { colors }: Pick<Output, "colors">): string {
-  return `${paint(event.type, colors)}  ${oneLine(describeEvent(event))}`;
+export function formatEventLine(
+  event: ConvoyEvent,
+  { colors }: Pick<Output, "colors">,
+  networkFlag = "",
+): string {
+  return `${paint(event.type, colors)}  ${oneLine(describeEvent(event, networkFlag))}`;
 }
 
 const TYPE_COLUMN = 16;

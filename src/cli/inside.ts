@@ -43,10 +43,15 @@ function realPath(path: string): string {
   }
 }
 
-/** Asks the session's own host to end its agent: HUP, two seconds, KILL, exit record. This process ends with it. */
-export function letOwnHostEnd({ session }: DownTarget): void {
-  const { ledger } = session;
-  if (ledger?.host == null || identify(ledger.host, ledger.boot) !== "ours") return;
-  process.kill(ledger.host.pid, "SIGTERM");
+/** Whether the session's own host is there to end its agent. */
+export function hasOwnHost({ session: { ledger } }: DownTarget): boolean {
+  return ledger?.host != null && identify(ledger.host, ledger.boot) === "ours";
+}
+
+/** Asks that host to end its agent: HUP, two seconds, KILL, exit record. This process ends with it. */
+export function letOwnHostEnd(inside: DownTarget): void {
+  const pid = inside.session.ledger?.host?.pid;
+  if (pid === undefined || !hasOwnHost(inside)) return;
+  process.kill(pid, "SIGTERM");
   effect("signal-term");
 }

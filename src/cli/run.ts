@@ -6,6 +6,7 @@ import { VERSION } from "../version.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { COMMAND_TABLE, DEFAULT_COMMAND, type TableRow } from "./command-table.ts";
 import { formatCommandHelp, formatRootHelp } from "./help.ts";
+import { networkFlag } from "./network.ts";
 import type { Output } from "./output.ts";
 import { asksFor, type Parsed, parseArguments } from "./parse.ts";
 
@@ -55,15 +56,27 @@ async function runCommand(
   if (parsed.help) return printCommandHelp(around.output, row, command);
   if (parsed.version) return printVersion(around.output);
   const explicit = explicitNetwork(parsed, around);
-  return command.run({
-    args: parsed.args as CommandContext["args"],
-    json: parsed.args.json === true,
-    output: around.output,
-    env: around.env,
-    home: around.home,
-    cwd: around.cwd,
-    network: () => networkOf(explicit, around),
-  });
+  try {
+    return await command.run({
+      args: parsed.args as CommandContext["args"],
+      json: parsed.args.json === true,
+      output: around.output,
+      env: around.env,
+      home: around.home,
+      cwd: around.cwd,
+      network: () => networkOf(explicit, around),
+    });
+  } catch (error) {
+    if (!(error instanceof ConvoyError) || error.next === null || error.code === "usage") throw error;
+    const flag = networkFlag(networkOf(explicit, around));
+    throw new ConvoyError(error.code, error.message, nameNetwork(error.next, flag));
+  }
+}
+
+/** The command to type next, for the network that this one was about. */
+function nameNetwork(next: string, flag: string): string {
+  if (flag === "" || next.includes("--network") || next.startsWith("convoy init")) return next;
+  return next.replace(/^convoy [a-z]+(?: [^\s,]+)*/, (command) => `${command}${flag}`);
 }
 
 function parse(row: TableRow, command: Command, words: readonly string[]): Parsed {

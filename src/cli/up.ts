@@ -46,7 +46,7 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   const lock = await acquireSupervisorLock(paths, VERSION);
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
   const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
-  const print = eventPrinter(around.output, formOf(options));
+  const print = eventPrinter(around.output, formOf(options), options.networkFlag);
   const printed = options.once ? print : lastingPrinter(print, around.output.warn);
   const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.cwd, around.output);
   const show = (event: ConvoyEvent) => {
@@ -68,9 +68,10 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   // The folder it was typed in may go while it supervises: a removed one makes every later spawn fail.
   process.chdir("/");
   const stop = untilSignalled();
+  say({ type: "up", network: paths.root, host: settings.host, pid: process.pid, version: VERSION });
   if (!options.keepHolds) await liftHolds(ports, settings, say);
   const { intervalMs } = options;
-  await supervise(ports, { ...settings, intervalMs, pid: process.pid }, stop);
+  await supervise(ports, { ...settings, intervalMs }, stop);
   lock.release();
   return 0;
 }

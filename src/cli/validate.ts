@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { readIdentityLine } from "../catalog/locate.ts";
 import { checkCatalog } from "../catalog-check.ts";
-import type { CatalogFile } from "../catalog-reading.ts";
 import type { Problem } from "../declaration.ts";
 import { sortProblems } from "../in-force.ts";
+import { locateProblems } from "../supervisor/observe.ts";
 import { oneLine } from "../table.ts";
 import type { CommandContext } from "./command.ts";
 import { type Declared, readDeclared } from "./declared.ts";
@@ -32,15 +32,9 @@ export async function runValidate(context: Omit<CommandContext, "args">): Promis
   return errors > 0 ? 1 : 0;
 }
 
-/** A problem that is about a whole declaration stands where its identity is written. */
 async function withLines(problems: readonly Problem[], { catalog, paths }: Declared): Promise<Problem[]> {
-  const files = new Map(catalog.files.map((file): [string, CatalogFile] => [file.path, file]));
-  const located = problems.map(async (problem) => {
-    const claims = (files.get(problem.path)?.claimedIdentity ?? null) !== null;
-    if (problem.line !== null || !claims) return problem;
-    return { ...problem, line: await readIdentityLine(join(paths.catalog, problem.path)) };
-  });
-  return sortProblems(await Promise.all(located));
+  const locate = (path: string) => readIdentityLine(join(paths.catalog, path));
+  return sortProblems(await locateProblems(problems, catalog, { locate }));
 }
 
 /** `path:line: error: message`, as compilers do. */

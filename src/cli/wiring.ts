@@ -1,5 +1,7 @@
 /** The only place that joins the rooms: the ports of one network, with the real adapters behind them. */
+import { join } from "node:path";
 import process from "node:process";
+import { readIdentityLine } from "../catalog/locate.ts";
 import { readCatalog } from "../catalog/read.ts";
 import { watchCatalog } from "../catalog/watch.ts";
 import { baseEnvironment } from "../environment.ts";
@@ -63,7 +65,10 @@ export function createPorts({ paths, show, record, onLogProblem }: WiringOptions
   return {
     clock: systemClock,
     boot: processTable.boot(),
-    catalog: { read: () => readCatalog({ catalogDir: paths.catalog }) },
+    catalog: {
+      read: () => readCatalog({ catalogDir: paths.catalog }),
+      locate: (path) => readIdentityLine(join(paths.catalog, path)),
+    },
     registry,
     launcher: createLauncher({
       registry: paths.pty,

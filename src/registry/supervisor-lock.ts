@@ -4,6 +4,7 @@
  * descriptor of a file drops the process's locks on it.
  */
 import { Database } from "bun:sqlite";
+import { chmodSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, messageOf } from "../errors.ts";
 import { parseJsonObject } from "../json-members.ts";
@@ -65,6 +66,7 @@ function openExclusive(path: string): Database | null {
   let database: Database | null = null;
   try {
     database = new Database(path, { create: true });
+    chmodSync(path, 0o600);
     database.run("PRAGMA busy_timeout = 0");
     database.run("BEGIN EXCLUSIVE");
     effect("lock-database");

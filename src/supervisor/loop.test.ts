@@ -47,7 +47,7 @@ function startSupervisor(intervalMs = NEVER_MS) {
     },
   };
   const { promise: stop, resolve: end } = Promise.withResolvers<void>();
-  const done = supervise(ports, { ...world.settings(), intervalMs, pid: 42 }, stop);
+  const done = supervise(ports, { ...world.settings(), intervalMs }, stop);
   const until = (condition: () => boolean) =>
     condition() ? Promise.resolve() : new Promise<void>((resolve) => waiting.push({ condition, resolve }));
   const launches = () => world.acts.filter((act) => act.startsWith("launch"));

@@ -25,7 +25,6 @@ export interface LoopPorts extends PassPorts {
 
 export interface LoopSettings extends PassSettings {
   readonly intervalMs: number;
-  readonly pid: number;
 }
 
 /** Several changes at once make one pass. */
@@ -52,8 +51,6 @@ export async function supervise(
     stopping = true;
     wakes.wake("timer");
   });
-  const { network, host, pid, version } = settings;
-  say({ type: "up", network: network.root, host, pid, version });
   const watchers = startWatchers(ports, wakes, say);
   const said = nothingSaid();
   const failure = sayWhenNew(say);

@@ -1,12 +1,13 @@
 /** Reads the world once, for one pass or one look. Nothing is changed. */
 
+import type { CatalogReading } from "../catalog-reading.ts";
 import type { Problem } from "../declaration.ts";
 import { agentEnvironment, lookupPath } from "../environment.ts";
 import { type AgentInForce, agentHere, planInForce } from "../in-force.ts";
 import type { SessionSpec } from "../ledger.ts";
 import type { ObservedSession } from "../session.ts";
 import type { Lacking, Trigger, World } from "../world.ts";
-import type { PassPorts, PassSettings, RegistryReading } from "./ports.ts";
+import type { CatalogPort, PassPorts, PassSettings, RegistryReading } from "./ports.ts";
 
 export type ObservePorts = Pick<PassPorts, "catalog" | "registry" | "facts" | "clock" | "boot">;
 
@@ -20,7 +21,8 @@ export async function observe(ports: ObservePorts, settings: PassSettings, trigg
     .filter((ledger) => ledger !== null);
   const { network, host, home } = settings;
   const found = planInForce({ catalog, ledgers, thisHost: host, network: network.root, home });
-  const inForce = { ...found, problems: [...found.problems, ...registryProblems(registry)] };
+  const problems = await locateProblems(found.problems, catalog, ports.catalog);
+  const inForce = { ...found, problems: [...problems, ...registryProblems(registry)] };
   return {
     network: network.root,
     host,
@@ -34,6 +36,22 @@ export async function observe(ports: ObservePorts, settings: PassSettings, trigg
     ...(settings.fastFailWindow === undefined ? {} : { fastFailWindow: settings.fastFailWindow }),
     ...(settings.fastFailLimit === undefined ? {} : { fastFailLimit: settings.fastFailLimit }),
   };
+}
+
+/** A problem that is about a whole declaration stands where its identity is written. */
+export async function locateProblems(
+  problems: readonly Problem[],
+  { files }: CatalogReading,
+  catalog: Pick<CatalogPort, "locate">,
+): Promise<Problem[]> {
+  if (problems.every(({ line }) => line !== null)) return [...problems];
+  const claiming = new Set(files.filter((file) => file.claimedIdentity !== null).map(({ path }) => path));
+  return await Promise.all(
+    problems.map(async (problem) => {
+      if (problem.line !== null || !claiming.has(problem.path)) return problem;
+      return { ...problem, line: await catalog.locate(problem.path) };
+    }),
+  );
 }
 
 function registryProblems(registry: RegistryReading): Problem[] {

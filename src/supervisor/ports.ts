@@ -23,6 +23,8 @@ export interface RegistryReading {
 }
 
 export interface CatalogPort {
+  /** The line on which a declaration's identity is written; null when there is no telling. `path` as in a `Problem`. */
+  locate(path: string): Promise<number | null>;
   /** Reads every declaration; waits for files that changed less than 250 ms ago (2 s at most). */
   read(): Promise<CatalogReading>;
 }

@@ -54,7 +54,10 @@ test("every member, in each format, reads back the same", async () => {
     env: { A: "1", B: "x 'y' \"z\"=" },
   });
   const { stdout } = await home.convoy(["validate", "--json"], box);
-  expect(JSON.parse(stdout)).toMatchObject({ declarations: 3, problems: [] });
+  expect(JSON.parse(stdout)).toMatchObject({
+    declarations: 3,
+    problems: Array(3).fill({ message: 'its supervisor "boss" is declared nowhere in this catalog' }),
+  });
 });
 
 test("--command writes an explicit task; a folder that is not there is a doubt, not a refusal", async () => {

@@ -101,7 +101,7 @@ test("agents that do not run say why, each with the command to type", async () =
     ["gone", "retired", null, "retired, nothing running"],
     ["held", "held", "exited", expect.stringMatching(/^held by down.* since /)],
     ["new", "running", "running", "runs"],
-    ["parked", "flapping", "exited", "failed 1 times in a row; to try again: convoy reset parked"],
+    ["parked", "flapping", "exited", "failed once; to try again: convoy reset parked"],
     ["twin", "conflict", null, conflict],
     ["waits", "waiting", null, "waits for workspace /tmp/cv-none"],
   ]);

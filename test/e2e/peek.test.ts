@@ -136,7 +136,7 @@ test("peek -f prints what comes until the agent ends; a reader that leaves ends 
   const plain = follow(["peek", "a", "-f"]);
   const ansi = follow(["peek", "a", "-f", "--ansi"]);
   await plain.shows(`line ${net.beats("a") + 3}\n`);
-  await ansi.shows(`line ${net.beats("a") + 2}\r\n`);
+  await ansi.shows(`line ${net.beats("a") + 2}`);
   const line = `"${BINARY}" peek a -f --network "${net.root}" | head -n 1; "${BINARY}" logs a -f --network "${net.root}" | head -n 1`;
   const shell = Bun.spawn(["sh", "-c", line], { env: net.env(), stdout: "pipe", stderr: "pipe" });
   expect(await new Response(shell.stdout).text()).toMatch(/^line \d+\nline 1\n$/);

@@ -29,7 +29,7 @@ export class FakeWorld {
     return {
       boot: FAKE_BOOT,
       clock: { now: () => new Date(this.nowMs), sleep: async () => {} },
-      catalog: { read: async () => this.catalog() },
+      catalog: { read: async () => this.catalog(), locate: async () => 1 },
       registry: this.registry,
       launcher: {
         launch: (request) => this.launch(request),
