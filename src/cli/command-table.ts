@@ -57,6 +57,11 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/logs.ts"),
   },
   {
+    name: "attach",
+    summary: "take an agent's terminal; Ctrl-\\ detaches",
+    load: () => import("./commands/attach.ts"),
+  },
+  {
     name: "restart",
     summary: "end an agent and start it again as it is declared now",
     load: () => import("./commands/restart.ts"),
