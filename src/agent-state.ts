@@ -1,5 +1,4 @@
 /** Every agent and every session as `ls --json` shows them. Pure: a world and its decision in, rows out. */
-import { isDeepStrictEqual } from "node:util";
 import type { Problem } from "./declaration.ts";
 import { FLAPPING, STATUS_TAG } from "./flapping-cap.ts";
 import { shortHost } from "./identity.ts";
@@ -7,6 +6,7 @@ import { MAIN_TASK, SIDECAR_TASK } from "./launch-spec.ts";
 import { hostOf, liveOf } from "./reconcile.ts";
 import { groupSeenAgents, type SeenAgent } from "./seen-agents.ts";
 import type { ObservedSession, SessionStatus } from "./session.ts";
+import { runsOtherwise } from "./sessions-of.ts";
 import type { Blocked, Decision, World } from "./world.ts";
 
 /** What a session by itself is found to be. */
@@ -156,13 +156,7 @@ function reasonOf(seen: SeenAgent, state: AgentState): string {
 /** Whether a restart would run something else. A session without a ledger cannot be told, and is not called changed. */
 function isChanged({ agent, sessions }: SeenAgent): boolean {
   if (agent === null || agent.agent.conflict !== null || agent.row.disposition === "otherHost") return false;
-  const specs = new Map(agent.agent.specs.map((spec) => [spec.name, spec]));
-  return sessions.some(
-    (session) =>
-      isLive(session) &&
-      session.ledger != null &&
-      !isDeepStrictEqual(session.ledger.spec, specs.get(session.name)),
-  );
+  return sessions.some((session) => runsOtherwise(session, agent.agent.specs));
 }
 
 function isLive(session: ObservedSession | null): boolean {

@@ -2,6 +2,22 @@ import { expect, test } from "bun:test";
 import { good, inForce } from "../test/fakes/catalogs.ts";
 import { checkCatalog } from "./catalog-check.ts";
 
+test("a supervisor that no file declares is named; one on another host is known", () => {
+  const files = [
+    good("a.toml", "a", { supervisor: "ghost" }),
+    good("b.toml", "b", { supervisor: "c" }),
+    good("c.toml", "c", { host: "shed" }),
+  ];
+  expect(checkCatalog(inForce({ files }), "box")).toEqual([
+    {
+      severity: "warning",
+      path: "a.toml",
+      line: null,
+      message: 'its supervisor "ghost" is declared nowhere in this catalog',
+    },
+  ]);
+});
+
 test("circles of supervisors are found on every host, beside what else is wrong", () => {
   const files = [
     good("a.toml", "a", { supervisor: "b" }),

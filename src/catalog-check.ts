@@ -7,7 +7,19 @@ import { hostOf } from "./reconcile.ts";
 /** The problems of what is in force, with the circles of supervisors on every host; sorted by place. */
 export function checkCatalog({ agents, problems }: InForce, thisHost: string): Problem[] {
   const hosts = Map.groupBy(agents, ({ entry }) => hostOf(entry.declaration, thisHost));
-  return sortProblems([...problems, ...[...hosts.values()].flatMap(cycleProblems)]);
+  const circles = [...hosts.values()].flatMap(cycleProblems);
+  return sortProblems([...problems, ...circles, ...unknownSupervisors(agents)]);
+}
+
+/** A supervisor that no file declares is no obstacle, and most often a typing mistake. */
+function unknownSupervisors(agents: readonly AgentInForce[]): Problem[] {
+  const declared = new Set(agents.map(({ entry }) => entry.declaration.identity));
+  return agents.flatMap(({ entry: { declaration, path } }) => {
+    const { supervisor } = declaration;
+    if (supervisor === null || declared.has(supervisor)) return [];
+    const message = `its supervisor "${supervisor}" is declared nowhere in this catalog`;
+    return [{ severity: "warning" as const, path, line: null, message }];
+  });
 }
 
 function cycleProblems(agents: readonly AgentInForce[]): Problem[] {

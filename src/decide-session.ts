@@ -75,8 +75,8 @@ function decideDead(spec: SessionSpec, session: ObservedSession, world: World): 
 /** Why the next launch starts with empty accounting; null when the end counts. */
 function notAFailure(ledger: Ledger | null, world: World): string | null {
   if (ledger === null) return null;
-  if (ledger.endedBy !== null) return `ended by ${ledger.endedBy}`;
-  if (ledger.boot !== world.boot) return "the machine was restarted";
+  if (ledger.endedBy !== null) return `after ${ledger.endedBy}`;
+  if (ledger.boot !== world.boot) return "after a restart of the machine";
   return null;
 }
 
@@ -108,6 +108,8 @@ export function overrides(world: World): { windowSeconds?: number; limit?: numbe
 export function describeLacking(lacking: Lacking | undefined): string | null {
   if (lacking === undefined) return null;
   if (lacking.workspace !== null) return `workspace ${lacking.workspace}`;
-  if (lacking.binary !== null) return `${lacking.binary.name} on PATH (${lacking.binary.path})`;
-  return null;
+  if (lacking.binary === null) return null;
+  const { name, path } = lacking.binary;
+  if (name.includes("/")) return `program ${name}`;
+  return `${name} on PATH (${path})`;
 }

@@ -10,7 +10,14 @@ import { mergeTags } from "./launch-spec.ts";
 import type { SessionSpec } from "./ledger.ts";
 import { type BusIdAccessor, dispositionOf, groupByBusId, isMainSession, liveOf } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
-import { busIdAccessor, findDeaths, findNudges, findUpdates, mainSessionOf } from "./sessions-of.ts";
+import {
+  busIdAccessor,
+  findDeaths,
+  findNudges,
+  findUpdates,
+  mainSessionOf,
+  runsOtherwise,
+} from "./sessions-of.ts";
 import type {
   AgentDecision,
   Blocked,
@@ -147,7 +154,7 @@ function decideActive(
   switch (verdict.verdict) {
     case "alive":
       decideOthers(agent, "heal", context);
-      return decision(null, main?.orphaned === true ? "runs without its session host" : "runs");
+      return decision(null, describeRun(agent, main, own));
     case "done":
       return decision("done", "finished with exit code 0");
     case "parked":
@@ -164,8 +171,19 @@ function decideActive(
   }
 }
 
+function describeRun(
+  agent: AgentInForce,
+  main: ObservedSession | null,
+  own: readonly ObservedSession[],
+): string {
+  const { identity } = agent.entry.declaration;
+  const runs = main?.orphaned === true ? "runs without its session host" : "runs";
+  const changed = agent.conflict === null && own.some((session) => runsOtherwise(session, agent.specs));
+  return changed ? `${runs}, its declaration has changed since: convoy restart ${identity}` : runs;
+}
+
 function parkedReason(agent: AgentInForce, fastFails: number): string {
-  return `failed ${fastFails} times in a row; to try again: convoy reset ${agent.entry.declaration.identity}`;
+  return `failed ${fastFails === 1 ? "once" : `${fastFails} times in a row`}; to try again: convoy reset ${agent.entry.declaration.identity}`;
 }
 
 /** Sidecars and other tasks, restored beside a main task that lives or is about to. */

@@ -25,7 +25,7 @@ export interface DownPlan {
 /** `only` are bus ids; null means every agent of this host. Sessions that are nobody's are never among them. */
 export function planDown(world: World, accessor: BusIdAccessor, only: ReadonlySet<string> | null): DownPlan {
   const wanted = (busId: string) => (only === null ? isOfHost(busId, world.host) : only.has(busId));
-  const held = new Set(only ?? []);
+  const held = new Set<string>();
   const names = new Set<string>();
   for (const agent of world.inForce.agents) {
     const here = agentHere(agent, world.host) && !agent.entry.declaration.retired;

@@ -131,7 +131,7 @@ export function describeEvent(event: EventBody): string {
     case "up":
       return `convoy ${event.version} supervises ${event.network} on ${event.host} (pid ${event.pid})`;
     case "plan":
-      return `plan: ${describeCounts(event)}`;
+      return describeCounts(event);
     case "pretrust":
       return event.files.map(describeTrust).join("; ");
     case "launch":
@@ -161,11 +161,11 @@ export function describeEvent(event: EventBody): string {
     case "down":
       return `${event.session} ${event.result}`;
     case "catalog_error":
-      return `error: ${describeProblem({ ...event, severity: "error" })}`;
+      return describeProblem({ ...event, severity: "error" });
     case "catalog_warning":
-      return `warning: ${describeProblem({ ...event, severity: "warning" })}`;
+      return describeProblem({ ...event, severity: "warning" });
     case "warning":
-      return `warning: ${event.message}`;
+      return event.message;
     case "once_summary":
       return `launched ${event.launched}, adopted ${event.adopted}, torn down ${event.torndown}, parked ${event.parked}, waiting ${event.waiting}, held ${event.held}, failed ${event.failed}`;
     case "detach":
@@ -204,5 +204,5 @@ function describeTrust(file: TrustFileReport): string {
 
 function describeCounts(plan: PlanDocument): string {
   const blocked = plan.agents.filter((agent) => agent.blocked !== null).length;
-  return `launch ${plan.launch.length}, tear down ${plan.teardown.length}, adopt ${plan.adopt.length}, other host ${plan.otherHost.length}, blocked ${blocked}`;
+  return `launch ${plan.launch.length}, tear down ${plan.teardown.length}, keep ${plan.adopt.length}, other host ${plan.otherHost.length}, blocked ${blocked}`;
 }

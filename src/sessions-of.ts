@@ -95,6 +95,16 @@ export function findUpdates(world: World): LedgerUpdate[] {
   return updates;
 }
 
+/**
+ * Whether a living session runs something else than its agent's declaration compiles to now. One without a ledger
+ * cannot be told, and is not called changed.
+ */
+export function runsOtherwise(session: ObservedSession, specs: readonly SessionSpec[]): boolean {
+  if (session.ledger == null || liveOf([session]).length === 0) return false;
+  const declared = specs.find((spec) => spec.name === session.name);
+  return !Bun.deepEquals(session.ledger.spec, declared, true);
+}
+
 /** Whether a bus id names an agent of this host. */
 export function isOfHost(busId: string, thisHost: string): boolean {
   return busId.startsWith(`${shortHost(thisHost)}.`);

@@ -1,16 +1,28 @@
 /** `up --detach`: the same command in the background, with its own session and its output in `.convoy/up.log`. */
-import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import process from "node:process";
-import { ConvoyError } from "../errors.ts";
+import { ConvoyError, EXIT_CODES } from "../errors.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";
 import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import type { CommandContext } from "./command.ts";
+import { heldByAnother } from "./held-by.ts";
 import type { UpOptions } from "./up.ts";
 import { ownCommand } from "./wiring.ts";
 
 const START_WAIT_MS = 10_000;
 const POLL_MS = 10;
+
+/** Its own words are in the log, where those of another that started at the same moment may stand too. */
+function endedAtOnce(exitCode: number, paths: NetworkPaths): ConvoyError {
+  const holder = readSupervisor(paths);
+  if (exitCode === EXIT_CODES.locked) return heldByAnother(paths, holder?.pid ?? null);
+  return new ConvoyError(
+    "failed",
+    `the supervisor ended at once, with exit code ${exitCode}`,
+    `see ${paths.upLog}`,
+  );
+}
 
 /** The same `up` without --detach, with nothing relative in it: the supervisor's folder is `/`. */
 function wordsOf(options: UpOptions): string[] {
@@ -30,12 +42,10 @@ export async function detachSupervisor(
   { output }: Pick<CommandContext, "output">,
 ): Promise<number> {
   const holder = readSupervisor(paths);
-  if (holder !== null)
-    throw new ConvoyError("locked", `the supervisor with pid ${holder.pid} holds ${paths.root}`, "convoy ls");
+  if (holder !== null) throw heldByAnother(paths, holder.pid);
   if (mkdirSync(paths.state, { recursive: true, mode: 0o700 }) !== undefined) effect("folder-create");
   const log = openSync(paths.upLog, "a", 0o600);
   effect("log-open");
-  const before = statSync(paths.upLog).size;
   const supervisor = Bun.spawn([...ownCommand(), "up", ...wordsOf(options)], {
     argv0: "convoy",
     cwd: "/",
@@ -49,14 +59,7 @@ export async function detachSupervisor(
   supervisor.unref();
   const deadline = performance.now() + START_WAIT_MS;
   while (readSupervisor(paths)?.pid !== supervisor.pid) {
-    if (supervisor.exitCode !== null) {
-      const said = readFileSync(paths.upLog).subarray(before).toString().trim();
-      throw new ConvoyError(
-        "failed",
-        said.split("\n").at(-1) ?? "the supervisor ended at once",
-        `see ${paths.upLog}`,
-      );
-    }
+    if (supervisor.exitCode !== null) throw endedAtOnce(supervisor.exitCode, paths);
     if (performance.now() > deadline)
       throw new ConvoyError(
         "failed",

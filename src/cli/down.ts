@@ -1,6 +1,6 @@
 /** `convoy down`: what is asked for, whether it is typed inside, what came of it. */
 import process from "node:process";
-import type { DownPlan, DownTarget } from "../down-plan.ts";
+import { type DownPlan, type DownTarget, identityIn } from "../down-plan.ts";
 import { ConvoyError } from "../errors.ts";
 import { down, downPlanOf } from "../supervisor/down.ts";
 import type { EndReport } from "../supervisor/ports.ts";
@@ -36,18 +36,19 @@ type Context = Omit<CommandContext, "args">;
 export async function runDown(args: DownArguments, context: Context): Promise<number> {
   const look = await lookAt(context);
   const only = args.agent.length === 0 ? null : new Set(args.agent.flatMap((ref) => findBusIds(look, ref)));
-  const plan = downPlanOf(look.world, only);
-  if (args["dry-run"]) return report(plan, plan.targets.map(wouldEnd), true, context, look);
+  const plan = await downPlanOf(look.ports, look.world, only);
+  const telling = { context, look, asked: only, dryRun: args["dry-run"] };
+  if (args["dry-run"]) return report(plan, plan.targets.map(wouldEnd), telling);
   const inside = findInside(plan.targets, look.paths, context.env);
   if (inside !== null && !args["including-self"]) throw refuseInside(inside);
-  const progress = context.output.progress(`ending ${plan.targets.length} sessions`);
+  const progress = context.output.progress(`ending ${count(plan.targets.length, "session")}`);
   const graceMs = (args.grace ?? look.settings.graceMs / 1_000) * 1_000;
   const settings = { ...look.settings, graceMs };
   const spare = new Set(inside === null ? [] : [inside.session.name]);
   const done = await down(look.ports, settings, { only, by: `down (pid ${process.pid})`, spare }, plan);
   progress.stop();
   const rows = done.plan.targets.map((target) => rowOf(target, done.reports.get(target.session.name)));
-  const code = report(done.plan, rows, false, context, look);
+  const code = report(done.plan, rows, telling);
   if (inside !== null) letOwnHostEnd(inside);
   return code;
 }
@@ -64,20 +65,23 @@ function rowOf({ identity, session }: DownTarget, end: EndReport | undefined): D
   return { identity, session: session.name, pid, result: end?.result ?? "ending", survivors };
 }
 
-function report(
-  plan: DownPlan,
-  rows: readonly DownRow[],
-  dryRun: boolean,
-  { output, json, network }: Context,
-  { paths }: Look,
-): number {
+interface Telling {
+  readonly context: Context;
+  readonly look: Look;
+  /** Bus ids; null when the whole network was meant. */
+  readonly asked: ReadonlySet<string> | null;
+  readonly dryRun: boolean;
+}
+
+function report(plan: DownPlan, rows: readonly DownRow[], { context, look, asked, dryRun }: Telling): number {
+  const { output, json, network } = context;
   const failed = dryRun ? 0 : rows.filter(({ result }) => FAILED.has(result)).length;
   const stopped = dryRun ? 0 : rows.length - failed;
   if (json) {
     const sessions = rows.map(({ identity, session, pid, result }) => ({ identity, session, pid, result }));
     output.document({
       type: "down",
-      network: paths.root,
+      network: look.paths.root,
       dryRun,
       planned: rows.length,
       stopped,
@@ -89,12 +93,20 @@ function report(
   }
   for (const row of rows) complain(row, output);
   const flag = networkFlag(network());
-  if (rows.length === 0) output.note("Nothing to end: no agent of this network runs here.");
+  if (rows.length === 0) output.note(`Nothing to end: ${describeNothing(asked)}.`);
   else if (dryRun) output.note(`Would end ${count(rows.length, "session")}; nothing was changed.`);
   else output.note(`Ended ${stopped} of ${count(rows.length, "session")}.`);
   if (plan.held.length > 0 && !dryRun)
-    output.note(`Held: ${count(plan.held.length, "agent")}. To let them run again: convoy release${flag}`);
+    output.note(
+      `Held: ${count(plan.held.length, "agent")}. To let ${plan.held.length === 1 ? "it" : "them"} run again: convoy release${flag}`,
+    );
   return failed > 0 ? 1 : 0;
+}
+
+function describeNothing(asked: Telling["asked"]): string {
+  if (asked === null) return "no agent of this network runs here";
+  const names = [...asked].map(identityIn).join(", ");
+  return asked.size === 1 ? `${names} does not run` : `none of ${names} runs`;
 }
 
 function printRows(rows: readonly DownRow[], output: Context["output"]): void {

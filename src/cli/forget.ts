@@ -22,7 +22,7 @@ export async function runForget(args: ForgetArguments, context: Context): Promis
     throw new ConvoyError(
       "failed",
       `${identity} is declared in ${declared.entry.path}`,
-      `convoy retire ${identity}, or remove that file first`,
+      "remove that file first, on every machine that syncs it",
     );
   const accessor = busIdAccessor(look.world.inForce, look.world.host);
   const names = look.world.sessions.filter((session) => accessor(session) === busId).map(({ name }) => name);

@@ -31,7 +31,7 @@ const PAINTS: Readonly<Record<AgentState, keyof Colors>> = {
 
 /** `networkFlag` is what a command to type needs behind its name to reach the same network. */
 export function printList(list: ListDocument, world: World, networkFlag: string, output: Output): void {
-  printProblems(list, output);
+  printFaults(list, networkFlag, output);
   const notes = list.agents.map(agentNote);
   printAgents(list, notes, world, output);
   printUndeclared(list, output);
@@ -39,6 +39,15 @@ export function printList(list: ListDocument, world: World, networkFlag: string,
   if (networkFlag !== "" && notes.some(({ command }) => command !== null)) {
     output.note(`The commands above need${networkFlag}.`);
   }
+}
+
+/** Errors and what is wrong with the registry, each; the catalog's warnings by number: `validate` has them. */
+function printFaults({ problems }: ListDocument, networkFlag: string, output: Output): void {
+  const said = problems.filter(({ severity, path }) => severity === "error" || path.startsWith("pty/"));
+  printProblems({ problems: said }, output);
+  const warnings = problems.length - said.length;
+  if (warnings === 0) return;
+  output.note(`${warnings === 1 ? "1 warning" : `${warnings} warnings`}: convoy validate${networkFlag}`);
 }
 
 function printAgents(list: ListDocument, notes: readonly AgentNote[], world: World, output: Output): void {

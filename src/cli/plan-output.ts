@@ -1,5 +1,5 @@
 /** The plan for a person: problems, a line per agent, a line of counts. */
-import { describeEvent, describeProblem, type PlanDocument } from "../events.ts";
+import { describeEvent, describeProblem, type PlanDocument, type TrustFileReport } from "../events.ts";
 import { describeNoneHere } from "../plan-document.ts";
 import { formatTable } from "../table.ts";
 import type { PlanRow } from "../world.ts";
@@ -14,12 +14,24 @@ export function printPlan(plan: PlanDocument, output: Output): void {
     output.note("  convoy add worker --identity my-agent");
     return;
   }
-  const rows = plan.agents.map((row) => [wordFor(row), row.identity, row.reason, row.path]);
-  const table = [["DO", "AGENT", "WHY", "FILE"], ...rows];
+  const ending = new Set(plan.teardown);
+  const rows = plan.agents.map((row) => [wordFor(row, ending), row.identity, row.path, row.reason]);
+  const table = [["DO", "AGENT", "FILE", "WHY"], ...rows];
   for (const line of formatTable(table, { width: output.width })) output.out(line);
-  output.note(describeEvent(plan));
+  output.note(`plan: ${describeEvent(plan)}`);
   const noneHere = describeNoneHere(plan);
   if (noneHere !== null) output.note(noneHere);
+}
+
+/** What a pass would add to the harnesses' config files, and what keeps it from doing so. */
+export function printTrust(files: readonly TrustFileReport[], output: Output): void {
+  for (const { path, written, added, problem } of files) {
+    if (problem !== null) output.warn(problem);
+    else if (written)
+      output.note(
+        `trust: ${added.length === 1 ? "1 workspace" : `${added.length} workspaces`} to add to ${path}`,
+      );
+  }
 }
 
 /** What is wrong with the catalog and the registry, on stderr. */
@@ -30,6 +42,8 @@ export function printProblems({ problems }: Pick<PlanDocument, "problems">, outp
   }
 }
 
-function wordFor(row: PlanRow): string {
-  return row.blocked ?? WORDS[row.disposition];
+function wordFor(row: PlanRow, ending: ReadonlySet<string>): string {
+  if (row.blocked !== null) return row.blocked;
+  if (row.disposition === "teardown" && !ending.has(row.identity)) return "retired";
+  return WORDS[row.disposition];
 }

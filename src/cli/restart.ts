@@ -2,7 +2,7 @@
 import { decide } from "../decide.ts";
 import { identityIn } from "../down-plan.ts";
 import { ConvoyError } from "../errors.ts";
-import { type ConvoyEvent, describeEvent } from "../events.ts";
+import type { ConvoyEvent } from "../events.ts";
 import { ACCOUNTING_TAGS } from "../flapping-cap.ts";
 import { liveOf } from "../reconcile.ts";
 import type { ObservedSession } from "../session.ts";
@@ -39,10 +39,25 @@ export async function runRestart(args: RestartArguments, context: Context): Prom
   const graceMs = (args.grace ?? look.settings.graceMs / 1_000) * 1_000;
   await end(look, before, graceMs);
   const outcome = await launchAgain(look, busId);
-  if (context.json) context.output.document({ type: "restart", network: look.paths.root, busId, events });
-  else for (const event of events) if (event.type !== "pretrust") context.output.out(describeEvent(event));
   if (outcome !== null) throw new ConvoyError("failed", outcome, `convoy ls`);
+  const after = (await nowRunning(look, busId)) ?? before;
+  const row = { identity: before.row.identity, busId, session: after.main?.name ?? null };
+  const pids = { pidBefore: before.main?.childPid ?? null, pid: after.main?.childPid ?? null };
+  if (context.json)
+    context.output.document({ type: "restart", network: look.paths.root, ...row, ...pids, events });
+  else context.output.out(`${row.session ?? row.identity} restarted: ${describePids(pids)}`);
   return 0;
+}
+
+/** Whoever was quicker, this command or a running supervisor, has started it: what runs now is what is told. */
+async function nowRunning({ ports, settings }: Look, busId: string): Promise<AgentDecision | null> {
+  const { agents } = decide(await observe(ports, settings, "timer"));
+  return agents.find(({ row }) => row.busId === busId) ?? null;
+}
+
+function describePids({ pidBefore, pid }: { pidBefore: number | null; pid: number | null }): string {
+  const now = pid === null ? "it is starting" : `pid ${pid}`;
+  return pidBefore === null ? `${now}, it did not run before` : `${now}, was pid ${pidBefore}`;
 }
 
 function restartable(decision: Decision, busId: string): AgentDecision {

@@ -17,6 +17,7 @@ import { VERSION } from "../version.ts";
 import type { CommandContext } from "./command.ts";
 import { detachSupervisor } from "./detach.ts";
 import { type EventForm, eventPrinter } from "./events-output.ts";
+import { heldByAnother } from "./held-by.ts";
 import { createEventHook } from "./on-event.ts";
 import { createPorts, createSettings } from "./wiring.ts";
 
@@ -98,15 +99,6 @@ function requireSomethingToSupervise(paths: NetworkPaths, { networkFlag }: UpOpt
       `convoy init${networkFlag === "" ? "" : ` ${paths.root}`}`,
     );
   if (catalog) createNetwork(paths);
-}
-
-function heldByAnother(paths: NetworkPaths, pid: number | null): ConvoyError {
-  const who = pid === null ? "another supervisor" : `the supervisor with pid ${pid}`;
-  return new ConvoyError(
-    "locked",
-    `${who} holds ${paths.root}`,
-    pid === null ? "convoy ls" : `convoy ls, or end it (its agents live on): kill ${pid}`,
-  );
 }
 
 async function passOnce(ports: PassPorts, settings: PassSettings, say: (event: EventBody) => void) {

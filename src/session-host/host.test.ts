@@ -78,7 +78,15 @@ describe("a session runs", () => {
     const path = join(network.root, "env.txt");
     const text = await until("the environment", () => existsSync(path) && readFileSync(path, "utf8"));
     const names = text.split("\n").filter((line) => !/^(PWD|OLDPWD|SHLVL|_)=/.test(line) && line !== "");
-    expect(names).toEqual(["A=base", "B=base", "PATH=/usr/bin:/bin", "PTY_SESSION=a", "TERM=xterm-256color"]);
+    const expected = [
+      "A=base",
+      "B=base",
+      "PATH=/usr/bin:/bin",
+      "PTY_SESSION=a",
+      "ST_AGENT=box.a",
+      "TERM=xterm-256color",
+    ];
+    expect(names).toEqual(expected);
   });
 });
 

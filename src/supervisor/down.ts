@@ -29,9 +29,23 @@ export interface DownReport {
   readonly reports: ReadonlyMap<string, EndReport>;
 }
 
-/** What `down` would do in this world. */
-export function downPlanOf(world: World, only: DownRequest["only"]): DownPlan {
-  return planDown(world, busIdAccessor(world.inForce, world.host), only);
+/**
+ * What `down` would do in this world. A dead session whose last run left processes behind is among the targets: an
+ * interrupted `down` is finished by the next.
+ */
+export async function downPlanOf(
+  ports: Pick<PassPorts, "ender">,
+  world: World,
+  only: DownRequest["only"],
+): Promise<DownPlan> {
+  const plan = planDown(world, busIdAccessor(world.inForce, world.host), only);
+  if (plan.dead.length === 0) return plan;
+  const left = await ports.ender.findLeftovers(
+    plan.dead.map(({ session }) => ({ name: session.name, session })),
+  );
+  const leaving = plan.dead.filter(({ session }) => left.has(session.name));
+  const dead = plan.dead.filter(({ session }) => !left.has(session.name));
+  return { ...plan, targets: [...plan.targets, ...leaving], dead };
 }
 
 /** Ends what was asked for, as it is found once it is held. `first` is the plan that a look before that gave. */
@@ -43,7 +57,7 @@ export async function down(
 ): Promise<DownReport> {
   await hold(ports, first.held, request.by);
   await Promise.all(first.names.map((name) => ports.withLaunchLock(name, async () => {})));
-  const plan = downPlanOf(await observe(ports, settings, "event"), request.only);
+  const plan = await downPlanOf(ports, await observe(ports, settings, "event"), request.only);
   const ending = plan.targets.filter(({ session }) => !request.spare.has(session.name));
   await Promise.all(plan.targets.map(({ session }) => markEnded(ports, session.name)));
   const reports = await ports.ender.end(

@@ -104,10 +104,13 @@ test("convoy killed after it told a host of its lost files", async () => {
     only: ["signal-nudge"],
     async prepare(net) {
       await startOne(net);
+      // Or else it may see for itself.
+      for (const pid of net.hosts()) process.kill(pid, "SIGSTOP");
       loseFiles(net);
     },
     act: once,
     async expected(net) {
+      for (const pid of net.hosts()) process.kill(pid, "SIGCONT");
       await until("the lost files to be back", () => isWhole(net));
       return ["box.a"];
     },

@@ -27,7 +27,7 @@ export default defineConvoyCommand({
   ],
   details: [
     "What it ends is held: no supervisor starts it again until `convoy release`, or until `convoy up` is started.",
-    "It works while a supervisor runs. This is the one operation that ends sessions.",
+    "It works while a supervisor runs. Only `convoy restart` and retiring an agent end sessions too, by the same routine.",
   ],
   async run(context) {
     const { runDown } = await import("../down.ts");

@@ -2,7 +2,7 @@ import { planDocument, wouldAct } from "../../plan-document.ts";
 import { trustRequests } from "../../supervisor/trust-batch.ts";
 import { defineConvoyCommand, JSON_FLAG, NETWORK_ARGUMENT } from "../command.ts";
 import { lookAt } from "../look.ts";
-import { printPlan } from "../plan-output.ts";
+import { printPlan, printTrust } from "../plan-output.ts";
 
 const WOULD_ACT = 2;
 
@@ -22,11 +22,14 @@ export default defineConvoyCommand({
   async run(context) {
     const { world, decision, settings, ports } = await lookAt(context);
     const document = planDocument(world, decision);
-    if (context.json) context.output.document(document);
-    else printPlan(document, context.output);
-    if (!context.args["detailed-exitcode"]) return 0;
     const requests = trustRequests(world, settings, ports.facts);
     const files = await ports.trust.pretrust(requests, { dryRun: true });
+    if (context.json) context.output.document(document);
+    else {
+      printPlan(document, context.output);
+      printTrust(files, context.output);
+    }
+    if (!context.args["detailed-exitcode"]) return 0;
     return wouldAct(decision) || files.some((file) => file.written) ? WOULD_ACT : 0;
   },
 });
