@@ -129,6 +129,7 @@ test("a stream of 100 MB arrives without a gap, in a terminal and in a pipe", as
   await terminal.shows("ready");
   let began = performance.now();
   terminal.type("go\r");
+  await terminal.ended();
   await over(terminal, 5);
   const ttyMs = performance.now() - began;
 

@@ -17,7 +17,7 @@ export class PersonTerminal {
   constructor({ command, env, cwd, rows = 24, cols = 80 }: TerminalOptions) {
     this.child = Bun.spawn([...command], {
       cwd,
-      env: { ...env, TERM: "xterm-256color" },
+      env: { TERM: "xterm-256color", NO_COLOR: "1", ...env },
       terminal: {
         rows,
         cols,
@@ -48,15 +48,26 @@ export class PersonTerminal {
     this.child.terminal!.resize(cols, rows);
   }
 
-  /** Waits until `wanted` has been shown; answers how often. */
-  async shows(wanted: string): Promise<void> {
+  /** How many bytes have been shown: where `shows` may begin to look. */
+  get length(): number {
+    return this.size;
+  }
+
+  /** Waits until `wanted` has been shown, after the first `from` bytes. */
+  async shows(wanted: string, from = 0): Promise<void> {
+    let looked = 0;
     await until(
       `the terminal to show ${JSON.stringify(wanted)}`,
-      () => this.text.includes(wanted),
+      () => {
+        if (looked === this.size) return false;
+        looked = this.size;
+        return this.shown.indexOf(wanted, from) >= 0;
+      },
       () => JSON.stringify(this.text.slice(-2_000)),
     );
   }
 
+  /** Resolves to the exit code of what runs in it. */
   async ended(): Promise<number> {
     return await this.child.exited;
   }
