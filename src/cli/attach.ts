@@ -10,7 +10,7 @@ import { Attachment } from "./attachment.ts";
 import type { CommandContext } from "./command.ts";
 import { findInside } from "./inside.ts";
 import { LentTerminal } from "./lent-terminal.ts";
-import { findTarget, isLive, openSession, silent, type Target } from "./open-session.ts";
+import { findTarget, hostGone, isLive, openSession, silent, type Target } from "./open-session.ts";
 import { pullFrom } from "./pulled-input.ts";
 import { describeEnded } from "./session-text.ts";
 
@@ -74,12 +74,4 @@ function sayEnded(session: ObservedSession, exitCode: number | null, { output }:
   const end = lastRunEnd(session);
   output.note(describeEnded(session.name, end));
   return exitCode ?? end.exitCode ?? 1;
-}
-
-function hostGone({ session: { name }, flag }: Target, now: ObservedSession | null): ConvoyError {
-  if (now?.orphaned === true) {
-    const message = `the session host of ${name} is gone; the agent runs on (pid ${now.childPid ?? "?"}), without a screen`;
-    return new ConvoyError("failed", message, `convoy restart ${name}${flag}`);
-  }
-  return new ConvoyError("failed", `the session host of ${name} is gone`, `convoy ls${flag}`);
 }

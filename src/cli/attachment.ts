@@ -10,7 +10,7 @@ import type { Pull } from "./pulled-input.ts";
 export type AttachOutcome = "detached" | "ended" | "silent";
 
 /** Output that waits for this terminal; beyond it the host is not read, and sends a fresh screen afterwards. */
-const OUTPUT_LIMIT_BYTES = 8 * 1024 * 1024;
+const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Input that waits for the session; beyond it no more is read, and the detach key is not seen. */
 const INPUT_LIMIT_BYTES = 8 * 1024 * 1024;
 /** What was typed before the detach key still goes out, if the session takes it by then. */
