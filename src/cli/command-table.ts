@@ -57,6 +57,16 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/logs.ts"),
   },
   {
+    name: "attach",
+    summary: "take an agent's terminal; Ctrl-\\ detaches",
+    load: () => import("./commands/attach.ts"),
+  },
+  {
+    name: "send",
+    summary: "type into an agent's terminal",
+    load: () => import("./commands/send.ts"),
+  },
+  {
     name: "restart",
     summary: "end an agent and start it again as it is declared now",
     load: () => import("./commands/restart.ts"),
