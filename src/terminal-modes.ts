@@ -55,6 +55,19 @@ export class TerminalModes {
     return this.kitty.at(-1) ?? 0;
   }
 
+  /** How many levels of the kitty keyboard protocol are in force. */
+  get kittyDepth(): number {
+    return this.kitty.length;
+  }
+
+  /** The private modes that differ from their value at reset, in ascending order. */
+  changed(): { readonly mode: number; readonly on: boolean }[] {
+    return [...this.modes]
+      .filter(([mode, on]) => on !== SET_AT_RESET.has(mode))
+      .map(([mode, on]) => ({ mode, on }))
+      .sort((a, b) => a.mode - b.mode);
+  }
+
   /** Escape sequences that put a terminal in its reset state into these modes. */
   restore(): string {
     let text = "";

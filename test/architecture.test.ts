@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   supervisor: ["system"],
 };
 /** The files of supervisor/ that signal and look at processes themselves. */
-const ENDING = ["end.ts", "ender.ts", "process-scan.ts"];
+const ENDING = ["end.ts", "ender.ts", "process-scan.ts", "proof.ts"];
 const IMPURE_CODE =
   /\bprocess\.|\bBun\.(?!stringWidth\b|stripANSI\b|CryptoHasher\b|deepEquals\b)|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.|\bset(?:Timeout|Interval|Immediate)\b|\bfetch\(|\bconsole\.|\brandom(?:UUID|Bytes|Int)\b|\bgetRandomValues\b/;
 

@@ -25,6 +25,7 @@ const NO_EFFECT: Readonly<Record<string, readonly RegExp[]>> = {
   "src/catalog/replace.ts": [/writeFileAtomic/, /function replaceThroughLinks/],
   "src/registry/changes.ts": [/return writeFileAtomic/],
   "src/harness-files/update-config.ts": [/return writeFileAtomic/, /makeFolder/],
+  "src/system/regular-file.ts": [/appendFileSync/],
   // The tracing itself, asking whether a process is there, and asking other programs.
   "src/system/effects.ts": [/appendFileSync/, /process\.kill/],
   "src/system/login.ts": [/return Bun\.spawnSync/],

@@ -57,6 +57,16 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/logs.ts"),
   },
   {
+    name: "attach",
+    summary: "take an agent's terminal; Ctrl-\\ detaches",
+    load: () => import("./commands/attach.ts"),
+  },
+  {
+    name: "send",
+    summary: "type into an agent's terminal",
+    load: () => import("./commands/send.ts"),
+  },
+  {
     name: "events",
     summary: "say what happened",
     load: () => import("./commands/events.ts"),

@@ -1,5 +1,5 @@
 /** `up --detach`: the same command in the background, with its own session and its output in `.convoy/up.log`. */
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, EXIT_CODES } from "../errors.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";

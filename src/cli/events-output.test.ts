@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ConvoyEvent } from "../events.ts";
 import { createColors } from "./colors.ts";
-import { formatDatedLine, formatTimedLine } from "./events-output.ts";
+import { formatDatedLine, formatTimedLine, lastingPrinter } from "./events-output.ts";
 
 const plain = { colors: createColors(false) };
 /** Local time, as a person's clock shows it. */
@@ -30,4 +30,22 @@ describe("an event's line", () => {
     const later = { ts: now.toISOString(), type: "nap", minutes: 5 } as unknown as ConvoyEvent;
     expect(formatDatedLine(later, now, plain)).toMatch(/^12:05:09 {2}nap {15}nap \{.*"minutes":5\}$/);
   });
+});
+
+test("output that cannot be written is said once per reason, and nothing is thrown", () => {
+  const said: string[] = [];
+  let fault: string | null = null;
+  const print = lastingPrinter(
+    () => {
+      if (fault !== null) throw new Error(fault);
+    },
+    (message) => said.push(message),
+  );
+  for (const next of [null, "no space", "no space", "too large", null, "no space"]) {
+    fault = next;
+    print({ ts: "2026-01-01T00:00:00.000Z", type: "detach", kept: 0 } as ConvoyEvent);
+  }
+  expect(said).toEqual(
+    ["no space", "too large", "no space"].map((fault) => `what happens cannot be shown: ${fault}`),
+  );
 });

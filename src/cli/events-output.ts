@@ -1,4 +1,5 @@
 /** Events on stdout: a line for a person, or a JSON Lines record. */
+import { messageOf } from "../errors.ts";
 import { type ConvoyEvent, describeEvent, formatEventJson } from "../events.ts";
 import { systemClock } from "../system/clock.ts";
 import { oneLine } from "../table.ts";
@@ -23,6 +24,24 @@ export function eventPrinter(
     case "plain":
       return (event) => output.out(formatEventLine(event, output, networkFlag));
   }
+}
+
+/** For what goes on: output on a full disk is said, once per reason; it is no reason to leave the agents alone. */
+export function lastingPrinter(
+  print: (event: ConvoyEvent) => void,
+  warn: (message: string) => void,
+): (event: ConvoyEvent) => void {
+  let said: string | null = null;
+  return (event) => {
+    try {
+      print(event);
+      said = null;
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem !== said) warn(`what happens cannot be shown: ${problem}`);
+      said = problem;
+    }
+  };
 }
 
 /** `hh:mm:ss  type  what happened`, in local time. */

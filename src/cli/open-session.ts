@@ -84,3 +84,12 @@ export function silent({ name, pid }: ObservedSession, failure: SessionFailure):
       : `cannot be asked: ${failure.message}`;
   return new ConvoyError("failed", `the session host of ${name}${host} ${what}`);
 }
+
+/** A session host that went away while it was talked to; `now` is what is left. */
+export function hostGone({ session: { name }, flag }: Target, now: ObservedSession | null): ConvoyError {
+  if (now?.orphaned === true) {
+    const message = `the session host of ${name} is gone; the agent runs on (pid ${now.childPid ?? "?"}), without a screen`;
+    return new ConvoyError("failed", message, `convoy restart ${name}${flag}`);
+  }
+  return new ConvoyError("failed", `the session host of ${name} is gone`, `convoy ls${flag}`);
+}

@@ -20,7 +20,7 @@ export function descriptorSink(descriptor: 1 | 2): Sink {
   return {
     terminal: () => isTerminal(descriptor),
     columns: () => stream().columns || UNKNOWN_COLUMNS,
-    write: (text) => writeWhole(descriptor, Buffer.from(text, "utf8")),
+    write: (text) => (descriptor === 1 ? writeWhole : writeIfPossible)(descriptor, Buffer.from(text, "utf8")),
   };
 }
 
@@ -34,6 +34,16 @@ function isTerminal(descriptor: number): boolean {
     throw error;
   }
   return require("node:tty").isatty(descriptor);
+}
+
+/** Where messages go: when they cannot be written there is nobody left to tell, and the exit code still says it. */
+function writeIfPossible(descriptor: number, bytes: Buffer): boolean {
+  try {
+    return writeWhole(descriptor, bytes);
+  } catch (error) {
+    if (errnoOf(error) !== null) return false;
+    throw error;
+  }
 }
 
 function writeWhole(descriptor: number, bytes: Buffer): boolean {

@@ -16,7 +16,7 @@ import { type NetworkPaths, networkPaths } from "../system/paths.ts";
 import { VERSION } from "../version.ts";
 import type { CommandContext } from "./command.ts";
 import { detachSupervisor } from "./detach.ts";
-import { type EventForm, eventPrinter } from "./events-output.ts";
+import { type EventForm, eventPrinter, lastingPrinter } from "./events-output.ts";
 import { heldByAnother } from "./held-by.ts";
 import { createEventHook } from "./on-event.ts";
 import { createPorts, createSettings } from "./wiring.ts";
@@ -47,9 +47,10 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
   const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
   const print = eventPrinter(around.output, formOf(options), options.networkFlag);
+  const printed = options.once ? print : lastingPrinter(print, around.output.warn);
   const hook = options.onEvent === null ? null : createEventHook(options.onEvent, around.cwd, around.output);
   const show = (event: ConvoyEvent) => {
-    print(event);
+    printed(event);
     hook?.(event);
   };
   const wiring = { paths, env: around.env, home: around.home, show, record: true };

@@ -207,7 +207,11 @@ class SessionHost {
       },
       daemon: { pid: process.pid },
       clients: this.clients.counts(),
-      modes: { cursorHidden: this.modes.isSet(25) === false, kittyKeyboard: this.modes.kittyFlags > 0 },
+      modes: {
+        cursorHidden: this.modes.isSet(25) === false,
+        kittyKeyboard: this.modes.kittyFlags > 0,
+        applicationCursor: this.modes.isSet(1) === true,
+      },
       createdAt: ledger.launchedAt,
       convoy: { version: this.version, protocol: ledger.protocol, launchId: ledger.launchId },
     };

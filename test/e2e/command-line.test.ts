@@ -112,3 +112,11 @@ test("a reader that leaves early is no error", () => {
   });
   expect([shell.stdout, shell.stderr]).toEqual(["0\n", ""]);
 });
+
+test.each([
+  ["a message that cannot be written", '"$0" bogus 2>/dev/full', 2],
+  ["data that cannot be written", '"$0" --help >/dev/full', 1],
+  ["neither", '"$0" --help >/dev/full 2>/dev/full', 1],
+])("%s leaves the exit code as it should be", (_, line, code) => {
+  expect(spawnSync("sh", ["-c", line, BINARY]).status).toBe(code);
+});
