@@ -182,3 +182,12 @@ test("bytes that are not UTF-8 are not text", () => {
   expect(textOf(new Uint8Array([0x61, 0xff]))).toEqual({ problem: "is not UTF-8 text" });
   expect(textOf(new Uint8Array([0xef, 0xbb, 0xbf, 0x61]))).toEqual({ text: "\uFEFFa" });
 });
+
+test("JSON nested too deeply is refused in words", async () => {
+  const text = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+  expect(await decodeDeclaration(text, "json")).toEqual({
+    kind: "undecodable",
+    line: null,
+    message: "is not valid JSON: it is nested too deeply",
+  });
+});

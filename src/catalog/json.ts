@@ -45,7 +45,8 @@ export function decodeJson(text: string): Decoding {
     }
     value = JSON.parse(text);
   } catch (error) {
-    return { kind: "undecodable", line: null, message: `is not valid JSON: ${messageOf(error)}` };
+    const reason = error instanceof RangeError ? "it is nested too deeply" : messageOf(error);
+    return { kind: "undecodable", line: null, message: `is not valid JSON: ${reason}` };
   }
   const twice = tree === undefined ? null : duplicateIn(tree);
   if (twice !== null)

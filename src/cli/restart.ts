@@ -103,6 +103,12 @@ async function prepare({ ports, settings }: Look, { row, sessions }: AgentDecisi
 async function end({ ports }: Look, { sessions }: AgentDecision, graceMs: number): Promise<void> {
   for (const { session, result, survivors } of await ports.ender.end(liveOf(sessions), graceMs)) {
     const pids = survivors.map(({ pid }) => pid).join(", ");
+    if (result === "unknown")
+      throw new ConvoyError(
+        "failed",
+        `${session} is not started again: cannot tell whether what its ledger names is its own, so nothing of it was touched`,
+        "convoy ls",
+      );
     if (result === "survived")
       throw new ConvoyError(
         "failed",

@@ -89,7 +89,9 @@ describe("the supervisor's lock", () => {
   test("that cannot be made is an error, not another's lock", async () => {
     const paths = freshNetwork();
     mkdirSync(paths.lockDatabase, { recursive: true });
-    expect(acquireSupervisorLock(paths, "1")).rejects.toThrow(`cannot lock ${paths.lockDatabase}: `);
+    expect(acquireSupervisorLock(paths, "1")).rejects.toThrow(
+      `cannot lock ${paths.lockDatabase}: it is not a regular file`,
+    );
   });
 });
 

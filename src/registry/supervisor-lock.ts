@@ -4,7 +4,7 @@
  * descriptor of a file drops the process's locks on it.
  */
 import { Database } from "bun:sqlite";
-import { chmodSync } from "node:fs";
+import { chmodSync, statSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, messageOf } from "../errors.ts";
 import { parseJsonObject } from "../json-members.ts";
@@ -63,6 +63,8 @@ export async function acquireSupervisorLock(paths: LockPaths, version: string): 
 
 /** Null when another process has it. */
 function openExclusive(path: string): Database | null {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new ConvoyError("failed", `cannot lock ${path}: it is not a regular file`, "move it away");
   let database: Database | null = null;
   try {
     database = new Database(path, { create: true });

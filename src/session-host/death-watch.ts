@@ -2,7 +2,7 @@
  * Tells the death of session hosts at once and without asking: by their life lines, and where there is none by a
  * standing connection, which costs its host a little all the time.
  */
-import { ConvoyError } from "../errors.ts";
+import { ConvoyError, errnoOf } from "../errors.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { connectSession, type SessionClient } from "./client.ts";
 import {
@@ -16,6 +16,11 @@ import type { SessionFiles } from "./ports.ts";
 
 /** A host that cannot be reached (stopped, its socket gone for the moment) is tried again this often. */
 const RETRY_MS = 1_000;
+
+/** This process, or the machine, has as many files open as it may. */
+function isCrowded(error: unknown): boolean {
+  return ["EMFILE", "ENFILE"].includes(errnoOf(error) ?? "");
+}
 
 interface Watched {
   client: SessionClient | null;
@@ -72,7 +77,7 @@ export function createDeathWatch(registry: string, files: Pick<SessionFiles, "re
       return;
     }
     if (!connected.ok) {
-      entry.retry = setTimeout(() => void connect(name, entry, onDeath), RETRY_MS);
+      entry.retry = setTimeout(() => void follow(name, entry, onDeath), RETRY_MS);
       return;
     }
     entry.client = connected.session;
@@ -80,18 +85,40 @@ export function createDeathWatch(registry: string, files: Pick<SessionFiles, "re
     finish(name, entry, onDeath);
   };
 
+  /** With too many files open, this one is looked at by the timer until there is room again. */
+  const follow = async (name: string, entry: Watched, onDeath: (name: string) => void) => {
+    try {
+      await connect(name, entry, onDeath);
+    } catch (error) {
+      if (!isCrowded(error)) throw error;
+      entry.lifeLine = null;
+      if (watched.get(name) !== entry) return;
+      entry.retry = setTimeout(() => void follow(name, entry, onDeath), RETRY_MS);
+    }
+  };
+
+  /** The line that tells hosts of this supervisor; without it they look after themselves. */
+  const holdOwnLine = (line: string): (() => void) | null => {
+    try {
+      return makeLifeLine(line) ? holdLifeLine(line) : null;
+    } catch (error) {
+      if (!isCrowded(error)) throw error;
+      return null;
+    }
+  };
+
   return {
     /** Watches exactly these sessions from now on; `onDeath` may be called at any time later. */
     watch(names: readonly string[], onDeath: (name: string) => void): void {
       const line = supervisorLinePath(registry);
-      if (letGo === null && makeLifeLine(line)) letGo = holdLifeLine(line);
+      letGo ??= holdOwnLine(line);
       const wanted = new Set(names);
       for (const name of [...watched.keys()]) if (!wanted.has(name)) drop(name);
       for (const name of wanted) {
         if (watched.has(name)) continue;
         const entry: Watched = { client: null, lifeLine: null, retry: null };
         watched.set(name, entry);
-        void connect(name, entry, onDeath);
+        void follow(name, entry, onDeath);
       }
     },
     close(): void {

@@ -106,8 +106,8 @@ export async function endSessions(
 ): Promise<EndResult[]> {
   if (targets.length === 0) return [];
   const never = new Set([1, ...ownLine(ports.table), ...(options.keepPids ?? [])]);
-  const prove = createProof(ports.table, never);
-  const endings = targets.map((target) => begin(target, prove));
+  const prove = createProof(ports.table, ports.clock, never);
+  const endings = await Promise.all(targets.map((target) => begin(target, prove)));
   const hosts = endings.flatMap(({ host, target }) => (host === "not-ours" ? [] : (target.host?.pid ?? [])));
   const killAt = performance.now() + options.graceMs;
   const hostLeaveMs = options.hostLeaveMs ?? HOST_LEAVE_MS;
@@ -123,8 +123,8 @@ export async function endSessions(
   return endings.map((ending) => resultOf(ending, ports.table));
 }
 
-function begin(target: EndTarget, prove: Proof): Ending {
-  const host = prove.host(target);
+async function begin(target: EndTarget, prove: Proof): Promise<Ending> {
+  const host = await prove.host(target);
   const child = prove.child(target, host);
   return {
     target,

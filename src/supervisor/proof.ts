@@ -4,28 +4,39 @@
  */
 import { hasMarkedChild, isHostLine, markOf, namesAnother } from "../process-tree.ts";
 import type { Identification, ProcessIdentity } from "../session.ts";
+import type { Clock } from "../system/clock.ts";
 import { identify, type ProcessTable } from "../system/processes.ts";
 import type { EndTarget } from "./end.ts";
 import { type ProcessScan, realPath, scanProcesses } from "./process-scan.ts";
 
 export interface Proof {
-  host(target: EndTarget): Identification;
+  host(target: EndTarget): Promise<Identification>;
   /** `host` is what was found about the target's host. */
   child(target: EndTarget, host: Identification): Identification;
 }
 
+/** A process that is just executing another program shows no environment: it is looked at again for this long. */
+const LOOKS = 20;
+const LOOK_MS = 10;
+
 /** `never` holds the pids that are not signalled in any case: they need no proof, and are named as what they are. */
-export function createProof(table: ProcessTable, never: ReadonlySet<number>): Proof {
+export function createProof(table: ProcessTable, clock: Clock, never: ReadonlySet<number>): Proof {
   let scan: ProcessScan | null = null;
   return {
     /** By its command line, or, for the host of another program, by the mark of its child. */
-    host(target) {
+    async host(target) {
       const found = recognise(target.host, target, table);
       if (found !== "ours" || target.host === null || never.has(target.host.pid)) return found;
       if (isHostLine(table.commandLine(target.host.pid), target.session)) return found;
-      scan ??= scanProcesses(table);
       const marked = { session: target.session, stRoot: realPath(target.stRoot) };
-      return hasMarkedChild(scan.index, target.host.pid, marked) ? found : "unknown";
+      for (let look = 0; look < LOOKS; look++) {
+        scan ??= scanProcesses(table);
+        if (hasMarkedChild(scan.index, target.host.pid, marked)) return found;
+        if (scan.settled) break;
+        await clock.sleep(LOOK_MS);
+        scan = null;
+      }
+      return "unknown";
     },
     /** By its mark, or by its host. An environment that is empty or may not be read proves nothing against it. */
     child(target, host) {

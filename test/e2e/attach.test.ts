@@ -152,7 +152,7 @@ test.each([
     const shown = kind === "pipe" ? await inPipe("go\n") : await inTerminal("go\n");
     clearInterval(watch);
     const seconds = (performance.now() - began) / 1_000;
-    const found = shown.match(/^\d{7} x{54}(?=\r?$)/gm) ?? [];
+    const found = shown.match(/\d{7} x{54}(?=\r?\n)/g) ?? [];
     const wrong = found.findIndex((one, index) => one !== line(index));
     expect([found.length, wrong]).toEqual([count, -1]);
     expect(peak).toBeLessThan(200);
