@@ -138,7 +138,7 @@ export function baseEnvironment(
 }
 
 /**
- * What the child of one session gets, whole. `base` is the ledger's; `spec.env` has the declared variables with the
+ * What the child of one session gets, whole. `base` is `baseEnvironment`'s, kept in the ledger; `spec.env` has the declared variables with the
  * network's wiring over them.
  */
 export function agentEnvironment(
@@ -147,7 +147,7 @@ export function agentEnvironment(
 ): Record<string, string> {
   return {
     TERM: "xterm-256color",
-    ...scrub(base),
+    ...base,
     ...spec.env,
     PTY_SESSION: spec.name,
     ST_AGENT: spec.agent,
