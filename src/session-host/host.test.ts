@@ -65,6 +65,8 @@ describe("a session runs", () => {
     const env = readFileSync(`/proc/${hostPid}/environ`, "utf8").split("\0").filter(Boolean);
     expect(env.map((entry) => entry.split("=")[0]!).sort()).toEqual([
       "BUN_GC_TIMER_DISABLE",
+      "BUN_JSC_numberOfGCMarkers",
+      "BUN_JSC_useConcurrentGC",
       "BUN_JSC_useDFGJIT",
       "HOME",
       "PATH",

@@ -106,6 +106,8 @@ test("a host gets of the launcher's environment only what it needs", () => {
     hostEnvironment({ PATH: "/bin", HOME: "/h", SECRET: "x", CONVOY_TEST_HOST_KILL_AFTER: "pid-write" }),
   ).toEqual({
     BUN_GC_TIMER_DISABLE: "1",
+    BUN_JSC_useConcurrentGC: "0",
+    BUN_JSC_numberOfGCMarkers: "1",
     BUN_JSC_useDFGJIT: "0",
     CONVOY_TEST_KILL_AFTER: "pid-write",
     HOME: "/h",
