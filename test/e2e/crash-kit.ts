@@ -280,7 +280,7 @@ async function repair(net: CrashNet, scenario: Scenario): Promise<string | null>
     const { code, events } = await net.once(words);
     const sessions = await scenario.expected(net);
     const expected = Object.fromEntries(sessions.map((session) => [session, 1]));
-    good = codes.includes(code) && Bun.deepEquals(await settledLives(net), expected);
+    good = codes.includes(code) && (await livesBecome(net, expected));
     const said = events.filter(({ type }) => type !== "plan" && type !== "adopt");
     seen = JSON.stringify({ code, lives: net.lives(), expected, said }).slice(0, 2_000);
   }
@@ -298,26 +298,36 @@ async function repair(net: CrashNet, scenario: Scenario): Promise<string | null>
   return await downEndsAll(net);
 }
 
-/** Processes that are just being replaced by their program, or just ending, are not counted twice. */
-export async function settledLives(net: CrashNet): Promise<Record<string, number>> {
-  let last = "";
-  await until("the processes to settle", () => {
-    const now = JSON.stringify(net.lives());
-    const same = now === last;
-    last = now;
-    return same;
-  });
-  return net.lives();
+const SETTLE_MS = 3_000;
+const LOOK_MS = 20;
+
+/** A process that is just starting, being replaced by its program, or ending, shows as none or as two for a moment. */
+export async function livesBecome(net: CrashNet, expected: Record<string, number>): Promise<boolean> {
+  const deadline = performance.now() + SETTLE_MS;
+  while (!Bun.deepEquals(net.lives(), expected)) {
+    if (performance.now() > deadline) return false;
+    await Bun.sleep(LOOK_MS);
+  }
+  return true;
 }
 
+/** Hosts write too, when they put back what they lost: a pass that changes something itself does so each time. */
+const QUIET_TRIES = 4;
+
 async function nextPassDoesNothing(net: CrashNet, words: readonly string[]): Promise<unknown> {
-  const before = net.records();
-  const { events, code } = await net.once(words);
-  const after = net.records();
-  const done = events.filter(({ type }) =>
-    ["launch", "respawn", "heal", "death", "retire", "launch_failed", "session_flapping"].includes(type),
-  );
-  return done.length === 0 && Bun.deepEquals(before, after) ? null : { code, done, before, after };
+  let last: unknown = null;
+  for (let attempt = 0; attempt < QUIET_TRIES; attempt += 1) {
+    const before = net.records();
+    const { events, code } = await net.once(words);
+    const after = net.records();
+    const done = events.filter(({ type }) =>
+      ["launch", "respawn", "heal", "death", "retire", "launch_failed", "session_flapping"].includes(type),
+    );
+    if (done.length > 0) return { code, done };
+    if (Bun.deepEquals(before, after)) return null;
+    last = { code, before, after };
+  }
+  return last;
 }
 
 async function downEndsAll(net: CrashNet): Promise<string | null> {
