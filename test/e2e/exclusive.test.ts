@@ -63,7 +63,7 @@ test("SUP-R04 SUP-A01: while one `up --once` is at work, nine others exit 4 and 
   first.kill("SIGSTOP");
   expect(pid).toBe(first.pid);
   const others = await Promise.all(Array.from({ length: 9 }, () => net.convoy(["up", "--once"])));
-  const refusal = `convoy: the supervisor with pid ${pid} holds ${net.root}\n  next: convoy ls, or end it (its agents live on): kill ${pid}\n`;
+  const refusal = `convoy: the supervisor with pid ${pid} holds ${net.root}\n  next: convoy ls --network ${net.root}, or end it (its agents live on): kill ${pid}\n`;
   expect(others).toEqual(Array.from({ length: 9 }, () => ({ code: 4, stdout: "", stderr: refusal })));
   first.kill("SIGCONT");
   expect(await first.exited).toBe(0);

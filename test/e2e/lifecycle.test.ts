@@ -110,7 +110,7 @@ test("SUP-T01 SUP-R13: a supervisor asked to stop says how many sessions it leav
   child.kill("SIGINT");
   expect(await child.exited).toBe(0);
   expect(await new Response(child.stdout).text()).toEndWith(
-    "detached: 3 sessions left running; to end them: convoy down\n",
+    `detached: 3 sessions left running; to end them: convoy down --network ${net.root}\n`,
   );
   expect(pids()).not.toContain(null);
 });

@@ -123,7 +123,7 @@ test("agents that do not run say why, each with the command to type", async () =
     waits: "waits for workspace /tmp/cv-none",
   });
   expect(lines.at(-2)).toBe(`No supervisor runs; to start one: convoy up --network ${net.root}`);
-  expect(stderr).toContain(`convoy: box/twin/agent.toml: ${conflict}`);
+  expect(stderr).toContain(`convoy: box/twin/agent.toml:2: ${conflict}`);
 });
 
 test("an agent whose host was killed, one that cannot be told, one that lost its declaration", async () => {

@@ -211,7 +211,7 @@ test("what cannot be shown is named", async () => {
   expect(await net.convoy(["peek", "b"])).toEqual({
     code: 3,
     stdout: "",
-    stderr: `convoy: no agent "b" in ${net.root}\n  next: convoy ls\n`,
+    stderr: `convoy: no agent "b" in ${net.root}\n  next: convoy ls --network ${net.root}\n`,
   });
   expect(await net.convoy(["logs", "a"])).toEqual({
     code: 1,
