@@ -56,14 +56,15 @@ function isDone(declaration: Declaration, sessions: readonly ObservedSession[]):
   );
 }
 
-/** The rules for an agent of this host, most specific first, over the sessions that are its own. */
+/** The rules for an agent of this host, most specific first, over the sessions that are its own; `live` are of those. */
 function dispositionHere(
   { declaration }: CatalogEntry,
-  sessions: readonly ObservedSession[],
+  own: readonly ObservedSession[],
+  live: readonly ObservedSession[],
 ): Exclude<Disposition, "otherHost"> {
   if (declaration.retired === true) return "teardown";
-  if (liveOf(sessions).some(isMainSession)) return "adopt";
-  if (isDone(declaration, sessions)) return "adopt";
+  if (live.some(isMainSession)) return "adopt";
+  if (isDone(declaration, own)) return "adopt";
   return "launch";
 }
 
@@ -80,7 +81,7 @@ export function dispositionOf(
   if (hostOf(entry.declaration, thisHost) !== shortHost(thisHost)) return "otherHost";
   const busId = agentBusId(entry.declaration, thisHost);
   const own = sessions.filter((session) => busIdOf(session) === busId);
-  return dispositionHere(entry, own);
+  return dispositionHere(entry, own, liveOf(own));
 }
 
 /** Sessions by bus id; linear in their number. */
@@ -121,7 +122,8 @@ export function reconcilePlan(
       continue;
     }
     const own = groups.get(`${here}.${entry.declaration.identity}`) ?? NONE;
-    place(plan, entry, own, dispositionHere(entry, own));
+    const live = own === NONE ? [] : liveOf(own);
+    place(plan, entry, live, dispositionHere(entry, own, live));
   }
   return sorted(plan);
 }
@@ -148,14 +150,13 @@ function sorted(plan: ReconcilePlan): ReconcilePlan {
 function place(
   plan: ReconcilePlan,
   entry: CatalogEntry,
-  own: readonly ObservedSession[],
+  live: ObservedSession[],
   where: Exclude<Disposition, "otherHost">,
 ): void {
   if (where === "launch") {
     plan.launch.push(entry);
     return;
   }
-  const live = liveOf(own);
   if (where === "adopt") {
     plan.adopt.push({ entry, sessions: live.some(isMainSession) ? live : [] });
   } else if (live.length > 0) {
