@@ -3,23 +3,23 @@ import { type NetworkQuestion, resolveNetwork } from "./network-name.ts";
 
 const HOME = "/home/u";
 const ask = (explicit: string | null, env: NetworkQuestion["env"] = {}) =>
-  resolveNetwork({ explicit, env, home: HOME, cwd: "/work" });
+  resolveNetwork({ explicit, env, home: HOME, cwd: "/here" });
 
 test.each([
   [null, {}, "/home/u/.local/state/convoy/default", "default"],
   ["work", {}, "/home/u/.local/state/convoy/work", "argument"],
   ["a.b_c-d", { XDG_STATE_HOME: "/s" }, "/s/convoy/a.b_c-d", "argument"],
   ["work", { XDG_STATE_HOME: "relative" }, "/home/u/.local/state/convoy/work", "argument"],
-  ["./n", {}, "/work/n", "argument"],
-  ["n/", {}, "/work/n", "argument"],
-  [".", {}, "/work", "argument"],
+  ["./n", {}, "/here/n", "argument"],
+  ["n/", {}, "/here/n", "argument"],
+  [".", {}, "/here", "argument"],
   ["..", {}, "/", "argument"],
   ["/n//x/", {}, "/n/x", "argument"],
   ["~", {}, "/home/u", "argument"],
   ["~/n", {}, "/home/u/n", "argument"],
   ["work", { CONVOY_NETWORK: "/n", ST_ROOT: "/m/smalltalk" }, "/home/u/.local/state/convoy/work", "argument"],
   [null, { CONVOY_NETWORK: "/n", ST_ROOT: "/m/smalltalk" }, "/n", "CONVOY_NETWORK"],
-  [null, { CONVOY_NETWORK: "name" }, "/work/name", "CONVOY_NETWORK"],
+  [null, { CONVOY_NETWORK: "name" }, "/here/name", "CONVOY_NETWORK"],
   [null, { CONVOY_NETWORK: "", ST_ROOT: "/m/smalltalk" }, "/m", "ST_ROOT"],
   [null, { ST_ROOT: "/m/smalltalk/" }, "/m", "ST_ROOT"],
   [null, { ST_ROOT: "/m/bus" }, "/m/bus", "ST_ROOT"],
