@@ -191,3 +191,16 @@ test("JSON nested too deeply is refused in words", async () => {
     message: "is not valid JSON: it is nested too deeply",
   });
 });
+
+test("a key of a hundred parts and more is refused at once, with its line", async () => {
+  const key = Array(20_000).fill("a").join(".");
+  const startedMs = performance.now();
+  expect(await decodeDeclaration(`identity = "a"\n${key} = 1\n`, "toml")).toEqual({
+    kind: "undecodable",
+    line: 2,
+    message: "has a key with more than 100 parts",
+  });
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  const fine = `${Array(99).fill("a").join(".")} = 1\n`;
+  expect((await decodeDeclaration(fine, "toml")).kind).toBe("decoded");
+});

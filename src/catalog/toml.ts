@@ -1,10 +1,18 @@
 /** TOML to a plain object, by the letter of the standard (never Bun's own parser, which is laxer and stricter). */
 import { parse, TomlError } from "smol-toml";
 import { messageOf } from "../errors.ts";
-import type { Decoding, Position, Positions } from "./decoding.ts";
+import { type Decoding, lineAt, type Position, type Positions } from "./decoding.ts";
+
+/** A key with a hundred parts and more: the parser's time grows with the square of their number. */
+const ENDLESS_KEY = /^[\s[]*(?:[\w"'-]+\s*\.\s*){100}/m;
 
 /** `text` without a byte order mark. The parser that knows positions is loaded when a line is asked for. */
 export function decodeToml(text: string): Decoding {
+  const endless = ENDLESS_KEY.exec(text);
+  if (endless !== null) {
+    const line = lineAt(text, endless.index + endless[0].length);
+    return { kind: "undecodable", line, message: "has a key with more than 100 parts" };
+  }
   let value: unknown;
   try {
     value = parse(text, { integersAsBigInt: "asNeeded" });
