@@ -101,6 +101,11 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     summary: "print shell exports with which pty's own program sees a network",
     load: () => import("./commands/env.ts"),
   },
+  {
+    name: "completions",
+    summary: "print a script with which a shell completes convoy's command line",
+    load: () => import("./commands/completions.ts"),
+  },
 ];
 
 /** What `convoy` alone does. */

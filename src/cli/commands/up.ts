@@ -32,6 +32,7 @@ export default defineConvoyCommand({
     "on-event": {
       type: "string",
       valueHint: "cmd",
+      completes: "file",
       description: "run with the event's JSON on stdin when an agent dies, fails to start or is parked",
     },
     json: JSON_FLAG,
