@@ -5,7 +5,7 @@ import { ConvoyError, messageOf } from "../errors.ts";
 import type { ConvoyEvent, EventBody } from "../events.ts";
 import { rememberHostName } from "../registry/host-name.ts";
 import { createNetwork, inspectNetwork } from "../registry/network.ts";
-import { acquireSupervisorLock } from "../registry/supervisor-lock.ts";
+import { acquireSupervisorLock, readSupervisor } from "../registry/supervisor-lock.ts";
 import { sweepTemporaries } from "../registry/sweep.ts";
 import { supervise } from "../supervisor/loop.ts";
 import { observe } from "../supervisor/observe.ts";
@@ -71,8 +71,9 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   say({ type: "up", network: paths.root, host: settings.host, pid: process.pid, version: VERSION });
   if (!options.keepHolds) await liftHolds(ports, settings, say);
   const { intervalMs } = options;
-  await supervise(ports, { ...settings, intervalMs }, stop);
+  const inCharge = await supervise(ports, { ...settings, intervalMs, inCharge: lock.confirm }, stop);
   lock.release();
+  if (!inCharge) throw heldByAnother(paths, readSupervisor(paths)?.pid ?? null);
   return 0;
 }
 
