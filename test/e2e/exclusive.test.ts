@@ -106,7 +106,9 @@ test("of two that supervise because somebody removed the lock's files, the first
   const second = await net.up();
   first.signal("SIGCONT");
   expect(await first.ended).toBe(4);
-  expect(await until("its last words", first.stderr)).toContain(`the supervisor with pid ${second.pid} holds`);
+  expect(await until("its last words", first.stderr)).toContain(
+    `the supervisor with pid ${second.pid} holds`,
+  );
   expect(holder()).toBe(second.pid);
   await expectEachOnce();
 });
