@@ -28,6 +28,7 @@ test("the whole unit", () => {
     "Type=exec",
     'Environment="PATH=/bin:/a b:/$c"',
     'Environment="LANG=50%%\\"\\\\"',
+    "SyslogIdentifier=convoy",
     "Restart=always",
     "RestartSec=5",
     "TimeoutStopSec=30",

@@ -24,6 +24,7 @@ export function formatUnit(service: Service): string {
     "Type=exec",
     `ExecStart=${serviceCommand(service).map(quoteForExec).join(" ")}`,
     ...environment.map((assignment) => `Environment=${quote(assignment)}`),
+    "SyslogIdentifier=convoy",
     "Restart=always",
     "RestartSec=5",
     "TimeoutStopSec=30",
