@@ -55,6 +55,8 @@ export type Positional = Omit<PositionalArgDef, "default" | "required" | "valueH
     readonly multiple?: true;
     /** Whether `""` is a value. */
     readonly allowEmpty?: true;
+    /** The words it can be; any when absent. */
+    readonly options?: readonly string[];
     readonly completes?: Completes;
   };
 
@@ -65,7 +67,7 @@ type OneValue<A extends Argument> = A extends { type: "seconds" | "count" }
   ? number
   : A extends { type: "pair" }
     ? readonly [string, string]
-    : A extends { type: "enum"; options: readonly (infer O)[] }
+    : A extends { type: "enum" | "positional"; options: readonly (infer O)[] }
       ? O
       : string;
 type ValueOf<A extends Argument> = A extends { type: "boolean" }
