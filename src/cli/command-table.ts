@@ -97,6 +97,11 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/pretrust.ts"),
   },
   {
+    name: "service",
+    summary: "let systemd or launchd keep a supervisor running",
+    load: () => import("./commands/service.ts"),
+  },
+  {
     name: "env",
     summary: "print shell exports with which pty's own program sees a network",
     load: () => import("./commands/env.ts"),

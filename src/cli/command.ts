@@ -57,7 +57,7 @@ export type Positional = Omit<PositionalArgDef, "default" | "required" | "valueH
     readonly multiple?: true;
     /** Whether `""` is a value. */
     readonly allowEmpty?: true;
-    /** All the values there are. */
+    /** The words it can be; any when absent. */
     readonly options?: readonly string[];
     readonly completes?: Completes;
     /** Values that shell completion offers; others are taken too. */

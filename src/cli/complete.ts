@@ -60,7 +60,7 @@ function expectedAmong(
   const all: Arguments = { ...args, ...COMMON_FLAGS };
   const line = readLine(all, before);
   const positionals = Object.values(args).filter((one): one is Positional => one.type === "positional");
-  const named = positionals[0]?.completes === "network" ? line.positionals[0] : undefined;
+  const named = line.positionals[positionals.findIndex(({ completes }) => completes === "network")];
   const network = line.values.get("network")?.[0] ?? named ?? null;
   const nothing = { before: "", typed: last, words: [], completes: null, taken: [], network };
   if (line.open !== null) return { ...nothing, ...valuesOfFlag(all, line, line.open) };

@@ -14,8 +14,8 @@ export function readValue(
 ): { readonly value: Value } | { readonly problem: string } {
   switch (definition.type) {
     case "positional":
-      if (definition.options !== undefined) return readOption(text, definition.options);
-      return text === "" && definition.allowEmpty !== true ? { problem: "is empty" } : { value: text };
+      if (text === "" && definition.allowEmpty !== true) return { problem: "is empty" };
+      return definition.options === undefined ? { value: text } : readOption(text, definition.options);
     case "string":
       return text === "" ? { problem: "is empty" } : { value: text };
     case "enum":

@@ -37,6 +37,7 @@ export const EFFECTS = [
   "record-remove",
   "record-write",
   "render-write",
+  "service-change",
   "signal-hup",
   "signal-kill",
   "signal-nudge",
@@ -47,6 +48,8 @@ export const EFFECTS = [
   "temporary-remove",
   "temporary-write",
   "trust-write",
+  "unit-remove",
+  "unit-write",
   "workspace-create",
 ] as const;
 export type Effect = (typeof EFFECTS)[number];

@@ -1,0 +1,97 @@
+/**
+ * systemd's user manager, for real: a process of its own for one test, with a control group and a runtime folder of its
+ * own. It needs root, name spaces and cgroup2, and nothing of the machine's own systemd.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf } from "../../src/errors.ts";
+import { kill, type Net, until } from "./kit.ts";
+
+const PROGRAMS = ["/lib/systemd/systemd", "/usr/lib/systemd/systemd"];
+
+/** `$1` the control group's folder as seen here, `$2` systemd. Only its view of cgroups and of /run is its own. */
+const START = `
+echo $$ >"$1/cgroup.procs" && exec unshare --mount --cgroup sh -c '
+mount --make-rprivate / && mount -t tmpfs none /run && mkdir -p /run/systemd/system &&
+{ umount -R /sys/fs/cgroup || :; } && mount -t cgroup2 none /sys/fs/cgroup &&
+exec "$0" --user --unit=basic.target' "$2"`;
+
+export class UserManager {
+  readonly #group: string;
+  readonly #pid: number;
+  /** What reaches it, for the environment of convoy and systemctl. */
+  readonly variables: Readonly<Record<string, string>>;
+
+  private constructor(group: string, pid: number, runtime: string) {
+    this.#group = group;
+    this.#pid = pid;
+    this.variables = { XDG_RUNTIME_DIR: runtime };
+  }
+
+  /** Null, and said, where this machine cannot run one. */
+  static async start(net: Net): Promise<UserManager | null> {
+    const program = PROGRAMS.find((one) => existsSync(one));
+    const root = cgroupRoot();
+    if (program === undefined || root === null || process.getuid?.() !== 0) {
+      console.log("skipped: systemd's user manager, which needs systemd, root and cgroup2");
+      return null;
+    }
+    const group = join(root, `convoy-test-${net.home.slice(-6)}`);
+    const runtime = join(net.home, "run");
+    mkdirSync(runtime, { mode: 0o700 });
+    mkdirSync(group);
+    const child = Bun.spawn(["sh", "-c", START, "sh", group, program], {
+      env: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: net.home, XDG_RUNTIME_DIR: runtime },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    const manager = new UserManager(group, child.pid, runtime);
+    await until(
+      "the user manager to answer, or to have ended",
+      () => existsSync(join(runtime, "systemd", "private")) || child.exitCode !== null,
+    );
+    if (child.exitCode === null) return manager;
+    console.log(`skipped: systemd's user manager, which does not run here: ${await firstLine(child.stderr)}`);
+    await manager.remove();
+    return null;
+  }
+
+  /** The processes in a unit's control group. */
+  processesOf(unit: string): number[] {
+    const path = join(this.#group, "app.slice", unit, "cgroup.procs");
+    return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n").map(Number) : [];
+  }
+
+  /** Ends it with all that it started. */
+  async remove(): Promise<void> {
+    kill(this.#pid);
+    if (!existsSync(this.#group)) return;
+    writeFileSync(join(this.#group, "cgroup.kill"), "1");
+    await until("the control group to be removed", () => removeGroup(this.#group));
+  }
+}
+
+/** Where cgroup2 is mounted: alone, or beside the first version. */
+function cgroupRoot(): string | null {
+  const roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+  return (
+    roots.find(
+      (root) => existsSync(join(root, "cgroup.procs")) && existsSync(join(root, "cgroup.controllers")),
+    ) ?? null
+  );
+}
+
+function removeGroup(group: string): boolean {
+  for (const entry of readdirSync(group, { withFileTypes: true }))
+    if (entry.isDirectory() && !removeGroup(join(group, entry.name))) return false;
+  try {
+    rmdirSync(group);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EBUSY") return false;
+    throw error;
+  }
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return (await new Response(stream).text()).trim().split("\n")[0] ?? "";
+}
