@@ -14,7 +14,7 @@ import { BINARY, type Ran } from "./binary.ts";
 import { DEADLINE_MS, kill, Net, until } from "./kit.ts";
 import { UserManager } from "./user-manager.ts";
 
-setDefaultTimeout(4 * DEADLINE_MS);
+setDefaultTimeout(10 * DEADLINE_MS);
 
 const AGENTS = ["a", "b"];
 let net: Net;

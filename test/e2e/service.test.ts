@@ -6,7 +6,7 @@ import { BINARY } from "./binary.ts";
 import { fakeSystemctl, toldSystemctl, UNIT_PID } from "./fake-systemctl.ts";
 import { DEADLINE_MS, isAlive, kill, Net, snapshot, until } from "./kit.ts";
 
-setDefaultTimeout(2 * DEADLINE_MS);
+setDefaultTimeout(4 * DEADLINE_MS);
 
 let net: Net;
 beforeEach(() => {

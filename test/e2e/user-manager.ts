@@ -61,6 +61,11 @@ export class UserManager {
     return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n").map(Number) : [];
   }
 
+  /** Whether it is the manager itself. */
+  is(pid: number): boolean {
+    return pid === this.#pid;
+  }
+
   /** Ends it with all that it started. */
   async remove(): Promise<void> {
     kill(this.#pid);
