@@ -41,6 +41,9 @@ export interface UpOptions {
   readonly json: boolean;
 }
 
+/** How long a supervisor that leaves waits for a reader that does not read. */
+const LAST_WORDS_MS = 500;
+
 type Around = Pick<CommandContext, "output" | "env" | "home" | "cwd">;
 
 /** Resolves to the exit code. */
@@ -75,11 +78,14 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   // The folder it was typed in may go while it supervises: a removed one makes every later spawn fail.
   process.chdir("/");
   const stop = untilSignalled();
+  const lasting = around.output.lasting();
   say({ type: "up", network: paths.root, host: settings.host, pid: process.pid, version: VERSION });
   if (!options.keepHolds) await liftHolds(ports, settings, say);
   const { intervalMs } = options;
-  await supervise(ports, { ...settings, intervalMs }, stop);
+  const inCharge = await supervise(ports, { ...settings, intervalMs, inCharge: lock.confirm }, stop);
   lock.release();
+  await lasting.flush(LAST_WORDS_MS);
+  if (!inCharge) throw heldByAnother(paths, readSupervisor(paths)?.pid ?? null);
   return 0;
 }
 

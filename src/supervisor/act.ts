@@ -22,7 +22,7 @@ export async function act(
 ): Promise<Outcomes> {
   const say = sayer(ports);
   await updateLedgers(ports, decision);
-  await tellDeaths(ports, decision, say);
+  await tellDeaths(ports, decision, said, say);
   await park(ports, decision, say);
   for (const session of decision.nudges) await ports.launcher.nudge(session);
   const torn = await tearDown(ports, settings, decision.teardowns, say);
@@ -52,13 +52,18 @@ async function updateLedgers({ registry }: PassPorts, { updates }: Decision): Pr
 }
 
 /** Said, then marked as said: a crash in between says it twice rather than never. */
-async function tellDeaths({ registry }: PassPorts, { deaths }: Decision, say: Say): Promise<void> {
+async function tellDeaths(
+  { registry }: PassPorts,
+  { deaths }: Decision,
+  said: Said,
+  say: Say,
+): Promise<void> {
   for (const death of deaths) {
-    say(deathEvent(death));
-    await registry.changeLedger(
-      death.session.name,
-      (ledger) => ledger && { ...ledger, reportedEnd: death.session.ledger?.launchId ?? null },
-    );
+    const { name, ledger } = death.session;
+    const run = ledger?.launchId ?? null;
+    if (run === null || said.deaths.get(name) !== run) say(deathEvent(death));
+    if (run !== null) said.deaths.set(name, run);
+    await registry.changeLedger(name, (found) => found && { ...found, reportedEnd: run });
   }
 }
 
