@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { skippable } from "../../test/support/skippable.ts";
 import { ask } from "./ask.ts";
 import { whereaboutsOf } from "./logout.ts";
 import { countFolders, findProgram, readDisk, readFolder, readVersion } from "./state.ts";
@@ -55,12 +56,9 @@ test("a disk is that of the nearest folder that is there", () => {
   expect([path, (freeBytes ?? 0) > 0]).toEqual(["/none/of/these", true]);
 });
 
-test("watches of this user's processes are counted", async () => {
-  const before = readWatches();
-  if (before === null) {
-    console.log("skipped: watch limits, which only Linux has");
-    return;
-  }
+const before = readWatches();
+const missing = before === null ? "this system has no watch limits" : null;
+skippable("watches of a process are counted", missing, async () => {
   const folder = freshFolder();
   const program = 'require("fs").watch(process.argv[1], () => {}); console.log("watching")';
   const child = Bun.spawn([process.execPath, "-e", program, folder], { stdio: ["ignore", "pipe", "ignore"] });
@@ -69,8 +67,8 @@ test("watches of this user's processes are counted", async () => {
   const own = readWatches([String(child.pid)]);
   child.kill("SIGKILL");
   await child.exited;
-  expect(own).toEqual({ ...before, instances: 1, watches: 1 });
-  expect([before.maxInstances > 0, before.maxWatches > 0]).toEqual([true, true]);
+  expect(own).toEqual({ ...before!, instances: 1, watches: 1 });
+  expect([before!.maxInstances > 0, before!.maxWatches > 0]).toEqual([true, true]);
 });
 
 test("a process is somewhere, and one that is gone is elsewhere", () => {
