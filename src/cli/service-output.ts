@@ -8,12 +8,22 @@ import type { Output } from "./output.ts";
 import type { ServicePlace } from "./service-facts.ts";
 
 /** A step as a line that could be typed. */
-export function printSteps(steps: readonly ServiceStep[], output: Output): void {
-  for (const step of steps) {
-    if (step.kind === "write") output.out(`write ${step.path}`);
-    else if (step.kind === "remove") output.out(`rm ${step.path}`);
-    else if (step.kind === "run") output.out(step.words.map(shellWord).join(" "));
+export function formatStep(step: ServiceStep): string {
+  switch (step.kind) {
+    case "write":
+      return `write ${step.path}`;
+    case "remove":
+      return `rm ${step.path}`;
+    case "run":
+      return step.words.map(shellWord).join(" ");
+    case "check-spares":
+      return "ask whether a stop would end agents";
   }
+}
+
+/** What changes something; a question is no step to a person. */
+export function printSteps(steps: readonly ServiceStep[], output: Output): void {
+  for (const step of steps) if (step.kind !== "check-spares") output.out(formatStep(step));
 }
 
 function shellWord(word: string): string {

@@ -19,7 +19,7 @@ import {
   serviceOf,
   usualManager,
 } from "./service-facts.ts";
-import { printStatus, printSteps, statusDocument } from "./service-output.ts";
+import { formatStep, printStatus, printSteps, statusDocument } from "./service-output.ts";
 
 export interface ServiceOptions {
   readonly action: "install" | "uninstall" | "status" | "print";
@@ -163,7 +163,7 @@ function carry(steps: readonly ServiceStep[], place: ServicePlace, context: Cont
   return carryOut(steps, {
     env: context.env,
     look: () => lookAtService(place, context),
-    onStep: (step) => progress.update(JSON.stringify(shownStep(step))),
+    onStep: (step) => progress.update(formatStep(step)),
   }).finally(() => progress.stop());
 }
 

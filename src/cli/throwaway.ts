@@ -3,6 +3,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { join } from "node:path";
 import process from "node:process";
 import { errnoOf } from "../errors.ts";
+import { quoteForShell } from "../harness.ts";
 import { parseJsonObject } from "../json-members.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";
 import type { ProcessIdentity } from "../session.ts";
@@ -26,7 +27,7 @@ role = "chief-of-staff"
 harness = "pi"
 
 [pty.agent]
-command = ${JSON.stringify(`while :; do echo >>'${beats}'; sleep 0.2; done`)}
+command = ${JSON.stringify(`while :; do echo >>${quoteForShell(beats)}; sleep 0.2; done`)}
 `;
 
 export class ThrowAway {

@@ -2,8 +2,10 @@
 import { expect } from "bun:test";
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -79,11 +81,12 @@ async function status(): Promise<Status> {
   return { ...found, problems: found.problems.filter(({ message }) => !message.includes("linger")) };
 }
 
-/** Waits until the service supervises, by another process than `former`. */
+/** Waits until the service supervises, by another process than `former`. Read from files: asking often costs a lot. */
 async function supervising(former: number | null = null): Promise<number> {
-  return await until("the service to supervise", async () => {
-    const { pid, supervisor } = await status();
-    return pid !== null && pid !== former && supervisor?.pid === pid ? pid : null;
+  return await until("the service to supervise", () => {
+    const [path, name] = [join(net.state, "holder.json"), unit()];
+    const pid: number | null = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).pid : null;
+    return pid !== null && pid !== former && manager.processesOf(name).includes(pid) ? pid : null;
   });
 }
 
