@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SERVICES } from "../test/generators/services.ts";
+import { missingPrograms, skippable } from "../test/support/skippable.ts";
 import { formatLaunchAgent, parseLaunchAgent } from "./launch-agent.ts";
 import { type Service, serviceCommand } from "./service.ts";
 
@@ -34,11 +35,8 @@ function readAll(texts: readonly string[]): unknown {
   return JSON.parse(read.stdout.toString());
 }
 
-test("another reader finds every word, and what the agents live by", () => {
-  if (Bun.which("python3") === null) {
-    console.log("skipped: Python's reader of property lists, there is no python3");
-    return;
-  }
+const missing = missingPrograms("python3");
+skippable("another reader finds every word, and what the agents live by", missing, () => {
   const services: Service[] = fc.sample(SERVICES, { numRuns: 100, seed: 7 });
   expect(readAll(services.map((service) => formatLaunchAgent(service, LABEL, LOG)))).toEqual(
     services.map((service) => ({

@@ -102,6 +102,11 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/service.ts"),
   },
   {
+    name: "doctor",
+    summary: "say whether this machine can do it, with a fix for each fault",
+    load: () => import("./commands/doctor.ts"),
+  },
+  {
     name: "env",
     summary: "print shell exports with which pty's own program sees a network",
     load: () => import("./commands/env.ts"),

@@ -111,9 +111,10 @@ export function lookAtService(
   return manager === "systemd" ? lookAtUnit(unit, env) : lookAtAgent(unit, env);
 }
 
-function readInstalled(
+/** The file that is there, and the service that it describes; null where there is none of convoy's. */
+export function readInstalled(
   place: ServicePlace,
-  wanted: string | null,
+  wanted: string | null = null,
 ): { readonly file: ServiceFacts["file"]; readonly installed: Service | null } {
   const found = readText(place.path);
   if (found.state !== "read") return { file: found.state, installed: null };

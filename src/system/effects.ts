@@ -44,6 +44,7 @@ export const EFFECTS = [
   "signal-term",
   "socket-bind",
   "socket-remove",
+  "supervisor-signal",
   "supervisor-spawn",
   "temporary-remove",
   "temporary-write",

@@ -6,7 +6,7 @@ import { KILLED } from "./crash-kit.ts";
 import { fakeSystemctl, toldSystemctl } from "./fake-systemctl.ts";
 import { DEADLINE_MS, Net } from "./kit.ts";
 
-setDefaultTimeout(4 * DEADLINE_MS);
+setDefaultTimeout(10 * DEADLINE_MS);
 
 const INSTALL = ["service", "install", "--no-linger"];
 const UNINSTALL = ["service", "uninstall"];

@@ -1,5 +1,5 @@
 /** The service under a real user manager of systemd: whatever is done to it, the agents are the processes they were. */
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect } from "bun:test";
 import {
   copyFileSync,
   mkdirSync,
@@ -10,24 +10,39 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { skippable } from "../support/skippable.ts";
 import { BINARY, type Ran } from "./binary.ts";
 import { DEADLINE_MS, kill, Net, until } from "./kit.ts";
 import { UserManager } from "./user-manager.ts";
 
-setDefaultTimeout(4 * DEADLINE_MS);
-
 const AGENTS = ["a", "b"];
 let net: Net;
-let manager: UserManager | null;
-beforeEach(async () => {
+let manager: UserManager;
+const missing = await UserManager.missing();
+
+async function prepare(): Promise<void> {
   net = new Net();
   manager = await UserManager.start(net);
   for (const identity of AGENTS) net.declare(identity, { command: `exec agent ${identity} beat` });
-});
-afterEach(async () => {
-  await manager?.remove();
-  await net.remove();
-});
+}
+
+/** A test in a network of its own, under a manager of its own. */
+function managed(name: string, body: () => Promise<void>): void {
+  skippable(
+    name,
+    missing,
+    async () => {
+      await prepare();
+      try {
+        await body();
+      } finally {
+        await manager.remove();
+        await net.remove();
+      }
+    },
+    10 * DEADLINE_MS,
+  );
+}
 
 const program = () => join(net.bin, "convoy");
 const pids = () => AGENTS.map((identity) => net.pid(identity));
@@ -36,7 +51,7 @@ const unit = () => readdirSync(units()).find((name) => name.endsWith(".service")
 
 /** Runs a program where this test's manager is reached; the copy of convoy is on its PATH. */
 async function run(words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  const env = net.env({ ...manager?.variables, ...more });
+  const env = net.env({ ...manager.variables, ...more });
   const child = Bun.spawn([...words], { cwd: net.home, env, stdio: ["ignore", "pipe", "pipe"] });
   const [stdout, stderr, code] = await Promise.all([
     new Response(child.stdout).text(),
@@ -89,8 +104,7 @@ async function expectPrinting(before: readonly (number | null)[]): Promise<void>
   expect(pids()).toEqual([...before]);
 }
 
-test("stopped, restarted, killed, upgraded, or removed: the service ends no agent", async () => {
-  if (manager === null) return;
+managed("stopped, restarted, killed, upgraded, or removed: the service ends no agent", async () => {
   let pid = await install();
   const agents = pids();
   const acts: Readonly<Record<string, () => unknown>> = {
@@ -136,64 +150,68 @@ test("stopped, restarted, killed, upgraded, or removed: the service ends no agen
   expect(AGENTS.map((identity) => net.runs(identity).length)).toEqual([1, 1]);
 });
 
-test("holds outlive a restart of the service, and what its file says of the environment reaches the agents", async () => {
-  if (manager === null) return;
-  copyFileSync(BINARY, program());
-  const dry = await service("print");
-  const file = / "([^"]*\.env)" /.exec(dry.stdout)?.[1] ?? "";
-  mkdirSync(join(file, ".."), { recursive: true });
-  writeFileSync(file, "SOME_API_KEY='s3 c'\nPATH=$HOME/more:$PATH\n", { mode: 0o600 });
-  net.declare("c", { command: 'echo "$SOME_API_KEY $PATH" >"$HOME/c.seen"; exec sleep 1000' });
-  const pid = await install();
-  const seen = () => Bun.spawnSync(["cat", join(net.home, "c.seen")]).stdout.toString();
-  await until("the agent's environment", () => seen() !== "");
-  expect(seen()).toStartWith(`s3 c ${net.home}/more:${net.bin}:`);
-  expect(await net.convoy(["down", "--agent", "b"])).toMatchObject({ code: 0 });
-  await systemctl("restart", unit());
-  await supervising(pid);
-  await net.event("up", (event) => event.pid !== pid);
-  expect(net.said("released")).toEqual([]);
-  expect([net.pid("a") === null, net.pid("b")]).toEqual([false, null]);
-});
+managed(
+  "holds outlive a restart of the service, and what its file says of the environment reaches the agents",
+  async () => {
+    copyFileSync(BINARY, program());
+    const dry = await service("print");
+    const file = / "([^"]*\.env)" /.exec(dry.stdout)?.[1] ?? "";
+    mkdirSync(join(file, ".."), { recursive: true });
+    writeFileSync(file, "SOME_API_KEY='s3 c'\nPATH=$HOME/more:$PATH\n", { mode: 0o600 });
+    net.declare("c", { command: 'echo "$SOME_API_KEY $PATH" >"$HOME/c.seen"; exec sleep 1000' });
+    const pid = await install();
+    const seen = () => Bun.spawnSync(["cat", join(net.home, "c.seen")]).stdout.toString();
+    await until("the agent's environment", () => seen() !== "");
+    expect(seen()).toStartWith(`s3 c ${net.home}/more:${net.bin}:`);
+    expect(await net.convoy(["down", "--agent", "b"])).toMatchObject({ code: 0 });
+    await systemctl("restart", unit());
+    await supervising(pid);
+    await net.event("up", (event) => event.pid !== pid);
+    expect(net.said("released")).toEqual([]);
+    expect([net.pid("a") === null, net.pid("b")]).toEqual([false, null]);
+  },
+);
 
-test("a binary that has moved is found on PATH, status says so, and another install names it anew", async () => {
-  if (manager === null) return;
-  const pid = await install();
-  const agents = pids();
-  const elsewhere = join(net.home, "2.0");
-  mkdirSync(elsewhere);
-  renameSync(program(), join(elsewhere, "convoy"));
-  await systemctl("restart", unit());
-  await until("exit code 127", async () => {
-    const { stdout } = await run([
-      join(elsewhere, "convoy"),
-      "service",
-      "status",
-      "--json",
-      "--network",
-      net.root,
-    ]);
-    const { exitCode, problems }: Status = JSON.parse(stdout);
-    return (
-      exitCode === 127 && problems.some(({ message }) => message === `it starts ${program()}, which is gone`)
+managed(
+  "a binary that has moved is found on PATH, status says so, and another install names it anew",
+  async () => {
+    const pid = await install();
+    const agents = pids();
+    const elsewhere = join(net.home, "2.0");
+    mkdirSync(elsewhere);
+    renameSync(program(), join(elsewhere, "convoy"));
+    await systemctl("restart", unit());
+    await until("exit code 127", async () => {
+      const { stdout } = await run([
+        join(elsewhere, "convoy"),
+        "service",
+        "status",
+        "--json",
+        "--network",
+        net.root,
+      ]);
+      const { exitCode, problems }: Status = JSON.parse(stdout);
+      return (
+        exitCode === 127 &&
+        problems.some(({ message }) => message === `it starts ${program()}, which is gone`)
+      );
+    });
+    symlinkSync(join(elsewhere, "convoy"), program());
+    const second = await supervising(pid);
+    rmSync(program());
+    const moved = await run(
+      [join(elsewhere, "convoy"), "service", "install", "--no-linger", "--network", net.root],
+      { PATH: `${elsewhere}:${net.env().PATH}` },
     );
-  });
-  symlinkSync(join(elsewhere, "convoy"), program());
-  const second = await supervising(pid);
-  rmSync(program());
-  const moved = await run(
-    [join(elsewhere, "convoy"), "service", "install", "--no-linger", "--network", net.root],
-    { PATH: `${elsewhere}:${net.env().PATH}` },
-  );
-  expect([moved.code, moved.stderr]).toEqual([0, ""]);
-  renameSync(join(elsewhere, "convoy"), program());
-  await systemctl("restart", unit());
-  await supervising(second);
-  await expectPrinting(agents);
-});
+    expect([moved.code, moved.stderr]).toEqual([0, ""]);
+    renameSync(join(elsewhere, "convoy"), program());
+    await systemctl("restart", unit());
+    await supervising(second);
+    await expectPrinting(agents);
+  },
+);
 
-test("beside a supervisor started by hand it waits, says so, and takes over", async () => {
-  if (manager === null) return;
+managed("beside a supervisor started by hand it waits, says so, and takes over", async () => {
   const byHand = await net.up();
   for (const identity of AGENTS) await net.running(identity);
   const agents = pids();
@@ -212,8 +230,7 @@ test("beside a supervisor started by hand it waits, says so, and takes over", as
   await expectPrinting(agents);
 });
 
-test("where a stop would end agents, nothing is stopped", async () => {
-  if (manager === null) return;
+managed("where a stop would end agents, nothing is stopped", async () => {
   const pid = await install();
   const agents = pids();
   const dropIn = join(units(), `${unit()}.d`);
@@ -234,8 +251,7 @@ test("where a stop would end agents, nothing is stopped", async () => {
   await expectPrinting(agents);
 });
 
-test("a network whose path has every odd character is supervised, and its unit verifies", async () => {
-  if (manager === null) return;
+managed("a network whose path has every odd character is supervised, and its unit verifies", async () => {
   copyFileSync(BINARY, program());
   const odd = join(net.home, `n %h $HOME "q" 'r' \\x ;é`);
   const convoy = (...words: string[]) => run([program(), ...words, "--network", odd]);
@@ -251,8 +267,7 @@ test("a network whose path has every odd character is supervised, and its unit v
   });
 });
 
-test("a network that is gone is asked for every few seconds, and supervised when it is back", async () => {
-  if (manager === null) return;
+managed("a network that is gone is asked for every few seconds, and supervised when it is back", async () => {
   const pid = await install();
   await net.convoy(["down"]);
   await systemctl("stop", unit());

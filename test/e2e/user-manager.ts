@@ -2,7 +2,16 @@
  * systemd's user manager, for real: a process of its own for one test, with a control group and a runtime folder of its
  * own. It needs root, name spaces and cgroup2, and nothing of the machine's own systemd.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../../src/errors.ts";
 import { kill, type Net, until } from "./kit.ts";
@@ -28,20 +37,32 @@ export class UserManager {
     this.variables = { XDG_RUNTIME_DIR: runtime };
   }
 
-  /** Null, and said, where this machine cannot run one. */
-  static async start(net: Net): Promise<UserManager | null> {
-    const program = PROGRAMS.find((one) => existsSync(one));
-    const root = cgroupRoot();
-    if (program === undefined || root === null || process.getuid?.() !== 0) {
-      console.log("skipped: systemd's user manager, which needs systemd, root and cgroup2");
-      return null;
-    }
-    const group = join(root, `convoy-test-${net.home.slice(-6)}`);
-    const runtime = join(net.home, "run");
+  /** What keeps this machine from running one, as a phrase; null when it can. One is started to see. */
+  static async missing(): Promise<string | null> {
+    if (process.getuid?.() !== 0) return "it needs root";
+    if (findProgram() === null || Bun.which("systemctl") === null) return "there is no systemd";
+    if (cgroupRoot() === null) return "there is no cgroup2";
+    const home = mkdtempSync("/tmp/cv-");
+    const manager = await UserManager.#tryStart(home);
+    if (typeof manager !== "string") await manager.remove();
+    rmSync(home, { recursive: true });
+    return typeof manager === "string" ? `systemd does not run: ${manager}` : null;
+  }
+
+  static async start(net: Net): Promise<UserManager> {
+    const manager = await UserManager.#tryStart(net.home);
+    if (typeof manager === "string") throw new Error(manager);
+    return manager;
+  }
+
+  /** Gives what it said where it ends at once. */
+  static async #tryStart(home: string): Promise<UserManager | string> {
+    const group = join(cgroupRoot() ?? "", `convoy-test-${home.slice(-6)}`);
+    const runtime = join(home, "run");
     mkdirSync(runtime, { mode: 0o700 });
     mkdirSync(group);
-    const child = Bun.spawn(["sh", "-c", START, "sh", group, program], {
-      env: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: net.home, XDG_RUNTIME_DIR: runtime },
+    const child = Bun.spawn(["sh", "-c", START, "sh", group, findProgram() ?? ""], {
+      env: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: home, XDG_RUNTIME_DIR: runtime },
       stdio: ["ignore", "ignore", "pipe"],
     });
     const manager = new UserManager(group, child.pid, runtime);
@@ -50,15 +71,19 @@ export class UserManager {
       () => existsSync(join(runtime, "systemd", "private")) || child.exitCode !== null,
     );
     if (child.exitCode === null) return manager;
-    console.log(`skipped: systemd's user manager, which does not run here: ${await firstLine(child.stderr)}`);
     await manager.remove();
-    return null;
+    return (await firstLine(child.stderr)) || `exit code ${child.exitCode}`;
   }
 
   /** The processes in a unit's control group. */
   processesOf(unit: string): number[] {
     const path = join(this.#group, "app.slice", unit, "cgroup.procs");
     return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n").map(Number) : [];
+  }
+
+  /** Whether it is the manager itself. */
+  is(pid: number): boolean {
+    return pid === this.#pid;
   }
 
   /** Ends it with all that it started. */
@@ -68,6 +93,10 @@ export class UserManager {
     writeFileSync(join(this.#group, "cgroup.kill"), "1");
     await until("the control group to be removed", () => removeGroup(this.#group));
   }
+}
+
+function findProgram(): string | null {
+  return PROGRAMS.find((one) => existsSync(one)) ?? null;
 }
 
 /** Where cgroup2 is mounted: alone, or beside the first version. */
