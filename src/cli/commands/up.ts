@@ -48,6 +48,7 @@ export default defineConvoyCommand({
   ],
   details: [
     "Agents outlive it: Ctrl-C, a closed terminal, an upgrade or a crash ends none of them. `convoy down` does.",
+    "--detach returns when the first pass has started what it can, after ten seconds at most, and says what runs.",
     "Starting it lifts the holds that `convoy down` left; --once and --keep-holds respect them.",
   ],
   async run(context) {
