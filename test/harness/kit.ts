@@ -10,7 +10,7 @@ export const PROGRAMS: readonly Program[] = ["claude", "codex"];
 
 /** Longest wait for a harness: many of them may start at once, on few processors. */
 export const PATIENCE_MS = 180_000;
-const LOOK_MS = 200;
+const LOOK_MS = 500;
 
 /** Where `scripts/harnesses.sh` has put both programs. */
 const HARNESSES = process.env.CONVOY_TEST_HARNESSES ?? "";
@@ -27,6 +27,10 @@ const PLACEHOLDERS = {
   DISABLE_ERROR_REPORTING: "1",
   DISABLE_TELEMETRY: "1",
 };
+
+/** As root Claude Code refuses to work without questions, unless it is told that this machine is a sandbox. */
+export const AGENT_ENV: Readonly<Record<string, string>> =
+  process.getuid?.() === 0 ? { IS_SANDBOX: "1" } : {};
 
 /** First-run screens that are no matter of trust, answered as a person answers them once. */
 const ONBOARDED = { hasCompletedOnboarding: true };
@@ -193,8 +197,7 @@ function workspaceLine({ workspace }: HarnessPlace): string[] {
   return workspace === undefined ? [] : [`workspace = ${JSON.stringify(workspace)}`];
 }
 
-/** As root Claude Code refuses to work without questions, unless it is told that this machine is a sandbox. */
 function envTable({ env = {} }: HarnessPlace): string[] {
-  const all = process.getuid?.() === 0 ? { IS_SANDBOX: "1", ...env } : env;
+  const all = { ...AGENT_ENV, ...env };
   return ["[env]", ...Object.entries(all).map(([name, value]) => `${name} = ${JSON.stringify(value)}`)];
 }
