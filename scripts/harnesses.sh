@@ -59,7 +59,7 @@ install_harnesses() {
   rm -rf "$made"
   unreachable=$(printf '%s\n' "$said" | grep -E -e '^(error|warn): [A-Za-z]+ downloading' -e '^(error|warn): GET .* - (407|429|5[0-9][0-9])$' | head -n 1)
   harness_why=${unreachable:-$(printf '%s\n' "$said" | grep -e '^error' | head -n 1)}
-  harness_why="Claude Code and Codex could not be installed: ${harness_why:-no reason was given}"
+  harness_why="Claude Code and Codex could not be installed: ${harness_why#*: }"
   [ -z "$unreachable" ] || return 2
   printf '%s\n' "$said" >&2
   return 1
