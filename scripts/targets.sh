@@ -10,7 +10,7 @@ is_target() {
 # runtime_for <target>: fetches the Bun that a program for it is made from, as bun.lock pins it; prints its path.
 # On a failure prints why, in one line, and fails.
 runtime_for() {
-  if [ "$1" = "$(scripts/install --print-target)" ]; then
+  if [ "$1" = "$here" ]; then
     echo "$BUN"
     return 0
   fi
