@@ -24,6 +24,11 @@ export interface Scan {
    * before; -1 when it has not ended yet.
    */
   readonly firstBoundary: number;
+  /**
+   * Offset in `bytes` behind which no sequence does more than `src/terminal-flow.ts` reckons with: `bytes.length` while
+   * an overlong one is being let go.
+   */
+  readonly flowFrom: number;
 }
 
 /** An unfinished sequence longer than this is passed on as it comes. */
@@ -61,6 +66,7 @@ export class TerminalScanner {
     const found: { sequence: Sequence; end: number }[] = [];
     let start = this.state === "ground" ? -1 : 0;
     let firstBoundary = this.overflowed ? -1 : 0;
+    let flowFrom = 0;
     let bell = -2;
     let index = this.state === "ground" ? 0 : this.held.length;
     while (index < bytes.length) {
@@ -72,6 +78,15 @@ export class TerminalScanner {
           found.push({ sequence: { kind: "bell" }, end: bell + 1 });
         }
         if (next < 0) break;
+        const whole = endOfCsi(bytes, next);
+        if (whole > 0) {
+          index = whole;
+          if (flows(bytes, next, whole)) continue;
+          flowFrom = whole;
+          const sequence = finished(bytes, next, whole);
+          if (sequence !== null) found.push({ sequence, end: whole });
+          continue;
+        }
         this.state = "escape";
         start = next;
         index = next + 1;
@@ -89,6 +104,7 @@ export class TerminalScanner {
       if (!this.step(byte)) continue;
       const sequence = this.overflowed ? null : finished(bytes, start, index);
       if (sequence !== null) found.push({ sequence, end: index });
+      if (this.overflowed || !flows(bytes, start, index, sequence)) flowFrom = index;
       if (firstBoundary < 0) firstBoundary = index;
       this.overflowed = false;
       this.state = "ground";
@@ -100,6 +116,7 @@ export class TerminalScanner {
       start < 0 ? bytes.length - unfinishedCharacter(bytes) : start,
       found,
       firstBoundary,
+      flowFrom,
     );
   }
 
@@ -162,15 +179,42 @@ export class TerminalScanner {
     end: number,
     found: { sequence: Sequence; end: number }[],
     firstBoundary: number,
+    flowFrom: number,
   ): Scan {
     if (this.overflowed || bytes.length - end > HOLD_BYTES) {
       this.overflowed = true;
       this.held = new Uint8Array(0);
-      return { bytes, found, firstBoundary };
+      return { bytes, found, firstBoundary, flowFrom: bytes.length };
     }
     this.held = bytes.slice(end);
-    return { bytes: bytes.subarray(0, end), found, firstBoundary };
+    return { bytes: bytes.subarray(0, end), found, firstBoundary, flowFrom };
   }
+}
+
+/** The end of the CSI sequence at `start` when all of it is there and no control is within it; else 0. */
+function endOfCsi(bytes: Uint8Array, start: number): number {
+  if (bytes[start + 1] !== 0x5b) return 0;
+  for (let index = start + 2; index < bytes.length; index++) {
+    const byte = bytes[index]!;
+    if (byte >= 0x40 && byte <= 0x7e) return index + 1;
+    if (byte < 0x20 || byte > 0x3f) return 0;
+  }
+  return 0;
+}
+
+/**
+ * Whether the sequence in `bytes[start, end)` is a colour or another look of characters (`CSI … m`), clears within its
+ * line (`CSI … K`), names the ordinary character set (`ESC ( B`), or is an OSC that draws nothing.
+ */
+function flows(bytes: Uint8Array, start: number, end: number, sequence: Sequence | null = null): boolean {
+  if (sequence?.kind === "osc") return /^(?:0|1|2|9|777);/.test(sequence.text);
+  const last = bytes[end - 1]!;
+  if (bytes[start + 1] !== 0x5b) return end - start === 3 && bytes[start + 1] === 0x28 && last === 0x42;
+  if (last !== 0x6d && last !== 0x4b) return false;
+  for (let index = start + 2; index < end - 1; index++) {
+    if (bytes[index]! < 0x30 || bytes[index]! > 0x3b) return false;
+  }
+  return true;
 }
 
 /** The sequence in `bytes[start, end)`, or null when nobody acts on it. */
