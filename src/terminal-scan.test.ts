@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { HOLD_BYTES, type Sequence, TerminalScanner, unfinishedCharacter } from "./terminal-scan.ts";
+import {
+  HOLD_BYTES,
+  type Scan,
+  type Sequence,
+  TerminalScanner,
+  unfinishedCharacter,
+} from "./terminal-scan.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -78,20 +84,21 @@ describe("where it cuts", () => {
 
   test("an overlong sequence is passed on as it comes, and its end is told", () => {
     const scanner = new TerminalScanner();
-    expect(scanner.scan(encode(`a\x1b]2;${"x".repeat(HOLD_BYTES)}`)).bytes.length).toBe(HOLD_BYTES + 5);
+    const all = (text: string, members: Pick<Scan, "firstBoundary" | "drawn"> & Partial<Scan>): Scan => ({
+      bytes: encode(text),
+      found: [],
+      flowFrom: text.length,
+      ...members,
+    });
+    const long = `a\x1b]2;${"x".repeat(HOLD_BYTES)}`;
+    expect(scanner.scan(encode(long))).toEqual(all(long, { firstBoundary: 0, drawn: { from: 0, to: 1 } }));
     expect(scanner.atBoundary).toBe(false);
-    expect(scanner.scan(encode("more"))).toEqual({
-      bytes: encode("more"),
-      found: [],
-      firstBoundary: -1,
-      flowFrom: 4,
-    });
-    expect(scanner.scan(encode("end\x07after\x1b["))).toEqual({
-      bytes: encode("end\x07after"),
-      found: [],
-      firstBoundary: 4,
-      flowFrom: 4,
-    });
+    expect(scanner.scan(encode("more"))).toEqual(
+      all("more", { firstBoundary: -1, drawn: { from: 4, to: 4 } }),
+    );
+    expect(scanner.scan(encode("end\x07after\x1b["))).toEqual(
+      all("end\x07after", { firstBoundary: 4, drawn: { from: 4, to: 9 }, flowFrom: 4 }),
+    );
     expect(scanner.atBoundary).toBe(true);
   });
 });
@@ -116,6 +123,28 @@ describe("from where on it flows", () => {
   test.each(table)("%j", (text, from) => {
     expect(new TerminalScanner().scan(encode(text)).flowFrom).toBe(from);
   });
+});
+
+test.each([
+  ["\x1b[6nx", 0],
+  ["y\x1b[6nx", 1],
+])("one that is cut off by the next, %j, wherever that begins", (rest, at) => {
+  for (const cut of [0, 1, 2, 3]) {
+    const scanner = new TerminalScanner();
+    const scans = [`\x1b]2;${"x".repeat(HOLD_BYTES)}`, rest.slice(0, cut), rest.slice(cut)].map((text) =>
+      scanner.scan(encode(text)),
+    );
+    const drawn = scans.map(({ bytes, drawn: { from, to } }) => decode(bytes.subarray(from, to))).join("");
+    const found = scans.flatMap((scan) => scan.found.map(({ sequence }) => sequence));
+    const passed = decode(Buffer.concat(scans.map(({ bytes }) => bytes))).slice(HOLD_BYTES + 4);
+    expect({ cut, drawn, found, passed }).toEqual({
+      cut,
+      drawn: rest.slice(at),
+      found: [{ kind: "csi", params: "6", final: "n" }],
+      passed: rest,
+    });
+    expect(scanner.atBoundary).toBe(true);
+  }
 });
 
 const piece = fc.oneof(
@@ -160,7 +189,7 @@ test("any split finds the same and passes on the same bytes", () => {
             out.push(scan.bytes);
             offset = end;
           }
-          out.push(scanner.flush());
+          out.push(scanner.flush().bytes);
           return { found, flowFrom, bytes: Buffer.concat(out) };
         };
         let end = 0;

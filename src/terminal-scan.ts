@@ -29,6 +29,8 @@ export interface Scan {
    * an overlong one is being let go.
    */
   readonly flowFrom: number;
+  /** The part of `bytes` that can draw anything: all of it, but for sequences too long to be held. */
+  readonly drawn: { readonly from: number; readonly to: number };
 }
 
 /** An unfinished sequence longer than this is passed on as it comes. */
@@ -67,6 +69,7 @@ export class TerminalScanner {
     let start = this.state === "ground" ? -1 : 0;
     let firstBoundary = this.overflowed ? -1 : 0;
     let flowFrom = 0;
+    let drawFrom = this.overflowed ? -1 : 0;
     let bell = -2;
     let index = this.state === "ground" ? 0 : this.held.length;
     while (index < bytes.length) {
@@ -98,36 +101,40 @@ export class TerminalScanner {
       if (beginsAnew !== null) {
         this.state = "escape";
         this.afterEscape = false;
-        start = Math.max(0, index - beginsAnew);
+        start = index - beginsAnew;
+        if (this.overflowed) {
+          this.overflowed = false;
+          firstBoundary = start;
+          drawFrom = start;
+        }
         if (beginsAnew === 1) continue;
       }
       if (!this.step(byte)) continue;
       const sequence = this.overflowed ? null : finished(bytes, start, index);
       if (sequence !== null) found.push({ sequence, end: index });
       if (this.overflowed || !flows(bytes, start, index, sequence)) flowFrom = index;
-      if (firstBoundary < 0) firstBoundary = index;
+      if (this.overflowed) {
+        firstBoundary = index;
+        drawFrom = index;
+      }
       this.overflowed = false;
       this.state = "ground";
       this.afterEscape = false;
       start = -1;
     }
-    return this.cut(
-      bytes,
-      start < 0 ? bytes.length - unfinishedCharacter(bytes) : start,
-      found,
-      firstBoundary,
-      flowFrom,
-    );
+    const end = start < 0 ? bytes.length - unfinishedCharacter(bytes) : start;
+    return { ...this.cut(bytes, end, drawFrom, flowFrom), found, firstBoundary };
   }
 
   /** Everything held back, for the end of the program. */
-  flush(): Uint8Array {
-    const rest = this.held;
+  flush(): Scan {
+    const bytes = this.held;
+    const drawn = { from: this.overflowed ? bytes.length : 0, to: bytes.length };
     this.held = new Uint8Array(0);
     this.state = "ground";
     this.afterEscape = false;
     this.overflowed = false;
-    return rest;
+    return { bytes, found: [], firstBoundary: 0, flowFrom: bytes.length, drawn };
   }
 
   /**
@@ -174,20 +181,17 @@ export class TerminalScanner {
     }
   }
 
-  private cut(
-    bytes: Uint8Array,
-    end: number,
-    found: { sequence: Sequence; end: number }[],
-    firstBoundary: number,
-    flowFrom: number,
-  ): Scan {
-    if (this.overflowed || bytes.length - end > HOLD_BYTES) {
-      this.overflowed = true;
-      this.held = new Uint8Array(0);
-      return { bytes, found, firstBoundary, flowFrom: bytes.length };
+  private cut(bytes: Uint8Array, end: number, drawFrom: number, flowFrom: number) {
+    if (!this.overflowed && bytes.length - end <= HOLD_BYTES) {
+      this.held = bytes.slice(end);
+      return { bytes: bytes.subarray(0, end), flowFrom, drawn: { from: drawFrom, to: end } };
     }
-    this.held = bytes.slice(end);
-    return { bytes: bytes.subarray(0, end), found, firstBoundary, flowFrom };
+    this.overflowed = true;
+    // It may be the first byte of what cuts the overlong sequence off.
+    const length = bytes.length - (this.afterEscape ? 1 : 0);
+    this.held = bytes.slice(length);
+    const drawn = drawFrom < 0 ? { from: length, to: length } : { from: drawFrom, to: end };
+    return { bytes: bytes.subarray(0, length), flowFrom: length, drawn };
   }
 }
 

@@ -131,8 +131,7 @@ class SessionHost {
   /** Waits for the program's end, writes it down, and tells everybody. */
   async runToEnd(): Promise<void> {
     const { exitCode, signal } = await this.program!.exited;
-    const rest = this.scanner.flush();
-    this.takeOutput({ bytes: rest, found: [], firstBoundary: 0, flowFrom: rest.length });
+    this.takeOutput(this.scanner.flush());
     this.exitCode = exitCode;
     await this.keeper.stop();
     const lastLines = await this.screen.tail(LAST_LINES);
@@ -147,7 +146,8 @@ class SessionHost {
 
   private takeOutput(scan: Scan): void {
     const unattended = !this.clients.hasAttached;
-    let written = 0;
+    const { from, to } = scan.drawn;
+    let written = from;
     for (const { sequence, end } of scan.found) {
       for (const event of eventsOf(sequence, this.modes)) this.events.raise(event);
       this.modes.apply(sequence);
@@ -159,7 +159,7 @@ class SessionHost {
       written = end;
       this.screen.look((screen) => this.answer(reply(screen.cursor())));
     }
-    this.screen.write(scan.bytes.subarray(written), scan.flowFrom - written);
+    this.screen.write(scan.bytes.subarray(written, to), Math.min(scan.flowFrom, to) - written);
     this.clients.output(scan);
     this.noteGarbage(scan.bytes.length);
   }

@@ -154,7 +154,7 @@ test.each([...DISTURBANCES.map((text) => [JSON.stringify(text), text] as const),
       [text, COLOURED, text, PLAIN],
       [PLAIN + text],
     ]) {
-      for (const before of [[], [LOOK, LOADED]]) {
+      for (const before of [[], [LOOK], [LOOK, LOADED]]) {
         const { seen, wanted } = await looksAt([...before, ...prints.map((print) => ({ print }))], 150);
         expect(seen).toEqual(wanted);
       }
