@@ -53,6 +53,9 @@ describe("the size of the terminal", () => {
     const big = await attach("a", { rows: 40, cols: 120 });
     await until("120 columns", () => sizes().at(-1) === "40 120");
     const small = await attach("a", { rows: 24, cols: 80 });
+    expect(small.messages.filter(({ kind }) => kind === "geometry")).toEqual([
+      { kind: "geometry", size: { rows: 24, cols: 80 } },
+    ]);
     await until("80 columns", () => sizes().at(-1) === "24 80");
     await big.client.send({ kind: "resize", size: { rows: 50, cols: 130 } });
     small.client.close();

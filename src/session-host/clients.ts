@@ -71,6 +71,7 @@ export class Clients {
     if (scan.bytes.length === 0 || this.all.size === 0) return;
     const frame = encodeHostMessage({ kind: "data", bytes: scan.bytes });
     for (const connection of this.all) connection.output(scan.bytes, frame, scan.firstBoundary);
+    for (const connection of this.all) connection.waitForRoom();
   }
 
   /** The program has taken all its input. */
@@ -113,8 +114,7 @@ export class Clients {
       case "attach":
         connection.role = "attached";
         connection.size = usableSize(message.size);
-        this.negotiateSize();
-        connection.send({ kind: "geometry", size: this.session.size() });
+        if (!this.negotiateSize()) connection.send({ kind: "geometry", size: this.session.size() });
         this.sendReplay(connection, "");
         this.session.attached();
         return;
@@ -162,8 +162,11 @@ export class Clients {
     if (connection.watching && !this.isWatched) this.session.watched(false);
   }
 
-  /** The smallest of the attached clients' sizes; with none of them the last size stays. */
-  private negotiateSize(): void {
+  /**
+   * The smallest of the attached clients' sizes; with none of them the last size stays. True when it is another than
+   * before: everybody has been told.
+   */
+  private negotiateSize(): boolean {
     const now = this.session.size();
     let rows = Number.POSITIVE_INFINITY;
     let cols = Number.POSITIVE_INFINITY;
@@ -172,11 +175,12 @@ export class Clients {
       rows = Math.min(rows, size.rows);
       cols = Math.min(cols, size.cols);
     }
-    if (!Number.isFinite(rows) || (rows === now.rows && cols === now.cols)) return;
+    if (!Number.isFinite(rows) || (rows === now.rows && cols === now.cols)) return false;
     this.session.resize({ rows, cols });
     for (const connection of this.all) {
       if (connection.role !== "plain") connection.send({ kind: "geometry", size: { rows, cols } });
     }
+    return true;
   }
 
   /** A client that could not keep up reads again. */

@@ -131,7 +131,7 @@ class SessionHost {
   /** Waits for the program's end, writes it down, and tells everybody. */
   async runToEnd(): Promise<void> {
     const { exitCode, signal } = await this.program!.exited;
-    this.takeOutput({ bytes: this.scanner.flush(), found: [], firstBoundary: 0 });
+    this.takeOutput(this.scanner.flush());
     this.exitCode = exitCode;
     await this.keeper.stop();
     const lastLines = await this.screen.tail(LAST_LINES);
@@ -146,7 +146,8 @@ class SessionHost {
 
   private takeOutput(scan: Scan): void {
     const unattended = !this.clients.hasAttached;
-    let written = 0;
+    const { from, to } = scan.drawn;
+    let written = from;
     for (const { sequence, end } of scan.found) {
       for (const event of eventsOf(sequence, this.modes)) this.events.raise(event);
       this.modes.apply(sequence);
@@ -154,11 +155,11 @@ class SessionHost {
       const reply = replyTo(sequence, { ...this.size, modes: this.modes, version: this.version });
       if (typeof reply === "string") this.screen.inOrder(() => this.answer(reply));
       if (typeof reply !== "function") continue;
-      this.screen.write(scan.bytes.subarray(written, end));
+      this.screen.write(scan.bytes.subarray(written, end), end - written);
       written = end;
       this.screen.look((screen) => this.answer(reply(screen.cursor())));
     }
-    this.screen.write(scan.bytes.subarray(written));
+    this.screen.write(scan.bytes.subarray(written, to), Math.min(scan.flowFrom, to) - written);
     this.clients.output(scan);
     this.noteGarbage(scan.bytes.length);
   }
