@@ -79,11 +79,11 @@ describe("Screen", () => {
     const simple = new Screen(SIZE, fail);
     simple.write(encode("one\r\ntwo\r\n"));
     expect(await simple.tail(200)).toEqual(["one", "two"]);
-    expect(simple.cursorIfKnown()).toBeNull();
+    expect(simple.ifLoaded()).toBeNull();
     const drawn = new Screen(SIZE, fail);
     drawn.write(encode("one\x1b[2J\x1b[Htwo"));
     expect(await drawn.tail(200)).toEqual(["two"]);
-    expect(drawn.cursorIfKnown()).toEqual({ row: 1, col: 4 });
+    expect(drawn.ifLoaded()?.cursor()).toEqual({ row: 1, col: 4 });
   });
 
   test("a megabyte of output goes to an emulator", async () => {
@@ -91,6 +91,6 @@ describe("Screen", () => {
     const block = encode("0123456789\r\n".repeat(10_000));
     for (let index = 0; index < 10; index++) screen.write(block);
     await screen.settled();
-    expect(screen.cursorIfKnown()).toEqual({ row: 5, col: 1 });
+    expect(screen.ifLoaded()?.cursor()).toEqual({ row: 5, col: 1 });
   });
 });

@@ -53,9 +53,9 @@ export class Screen {
     else this.atThisPoint(action);
   }
 
-  /** The cursor's place when an emulator is there anyway, else null. */
-  cursorIfKnown(): { row: number; col: number } | null {
-    return this.xterm?.cursor() ?? null;
+  /** The emulator when one is there anyway, else null. */
+  ifLoaded(): XtermScreen | null {
+    return this.xterm;
   }
 
   /** Resolves when nothing waits for the emulator any more. */
