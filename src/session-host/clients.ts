@@ -24,7 +24,8 @@ export interface ClientsSession {
   look(action: (screen: XtermScreen) => void): void;
   /** A replay of the whole terminal for a client that is to take it over. */
   replay(screen: XtermScreen): string;
-  status(): string;
+  /** Gives the answer to a STATUS question to `answer`, at once when it may be brief. */
+  status(brief: boolean, answer: (text: string) => void): void;
   attached(): void;
   /** The first supervisor came, or the last one went. */
   watched(watched: boolean): void;
@@ -63,8 +64,14 @@ export class Clients {
     return [...this.all].some(({ watching }) => watching);
   }
 
+  /** Who looks, as pty counts: one who only asks or types is nobody's guest. */
   counts(): { total: number; attached: number; readOnly: number } {
-    return { total: this.all.size, attached: this.count("attached"), readOnly: this.count("peek") };
+    const [attached, readOnly] = [this.count("attached"), this.count("peek")];
+    return { total: attached + readOnly, attached, readOnly };
+  }
+
+  get connections(): number {
+    return this.all.size;
   }
 
   output(scan: Scan): void {
@@ -128,7 +135,7 @@ export class Clients {
         this.sendLook(connection, message.plain, message.full);
         return;
       case "status":
-        connection.send({ kind: "status", text: this.session.status() });
+        this.session.status(message.brief, (text) => connection.send({ kind: "status", text }));
         return;
       case "watch":
         connection.watching = true;

@@ -136,7 +136,8 @@ describe("a death is told at once", () => {
         const client = await network.connect("b");
         const answer = await client.status();
         client.close();
-        return answer.ok && answer.status.clients.total === 2;
+        const convoy = answer.ok ? (answer.status.convoy as { connections: number }) : null;
+        return convoy?.connections === 2;
       };
       if (line === "a connection") await until("the watch", connected);
       kill(one);

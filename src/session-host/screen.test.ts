@@ -80,11 +80,11 @@ describe("Screen", () => {
     const simple = new Screen(SIZE, fail);
     simple.write(encode("one\r\ntwo\r\n"), 0);
     expect(await simple.tail(200)).toEqual(["one", "two"]);
-    expect(simple.cursorIfKnown()).toBeNull();
+    expect(simple.ifLoaded()).toBeNull();
     const drawn = new Screen(SIZE, fail);
     drawn.write(encode("one\x1b[2J\x1b[Htwo"), 0);
     expect(await drawn.tail(200)).toEqual(["two"]);
-    expect(drawn.cursorIfKnown()).toEqual({ row: 1, col: 4 });
+    expect(drawn.ifLoaded()?.cursor()).toEqual({ row: 1, col: 4 });
   });
 
   test("megabytes that scroll by need no emulator", async () => {
@@ -92,7 +92,7 @@ describe("Screen", () => {
     const block = encode("0123456789\r\n".repeat(10_000));
     for (let index = 0; index < 30; index++) screen.write(block, 0);
     await screen.settled();
-    expect(screen.cursorIfKnown()).toBeNull();
+    expect(screen.ifLoaded()).toBeNull();
     expect((await screen.tail(200)).length).toBe(200);
   });
 
@@ -101,6 +101,6 @@ describe("Screen", () => {
     const block = encode("\x1b[H\x1b[J0123456789\r\n\r\n\r\n\r\n\r\n".repeat(10_000));
     for (let index = 0; index < 10; index++) screen.write(block, block.length);
     await screen.settled();
-    expect(screen.cursorIfKnown()).toEqual({ row: 5, col: 1 });
+    expect(screen.ifLoaded()?.cursor()).toEqual({ row: 5, col: 1 });
   });
 });

@@ -71,11 +71,10 @@ export class Screen {
     else this.atThisPoint(action);
   }
 
-  /** The cursor's place when an emulator is there anyway, else null. */
-  cursorIfKnown(): { row: number; col: number } | null {
-    if (this.xterm === null) return null;
-    this.catchUp(this.xterm);
-    return this.xterm.cursor();
+  /** The emulator as the screen is now, when one is there anyway; else null. */
+  ifLoaded(): XtermScreen | null {
+    if (this.xterm !== null) this.catchUp(this.xterm);
+    return this.xterm;
   }
 
   /** Resolves when nothing waits for the emulator any more. */

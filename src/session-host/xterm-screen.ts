@@ -62,6 +62,11 @@ export class XtermScreen {
     return { row: cursorY + 1, col: Math.min(cursorX, this.terminal.cols - 1) + 1 };
   }
 
+  /** Lines of the buffer that is shown, screen included: how many there are, and how many there can be. */
+  lineCounts(): { readonly used: number; readonly capacity: number } {
+    return { used: this.terminal.buffer.active.length, capacity: (this.terminal.options.scrollback ?? 0) + this.terminal.rows };
+  }
+
   /** The whole terminal with scrollback and modes, as output that puts a cleared terminal into its state. */
   replay(): string {
     return this.addon.serialize();
