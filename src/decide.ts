@@ -13,6 +13,7 @@ import type { ObservedSession } from "./session.ts";
 import {
   busIdAccessor,
   findDeaths,
+  findForeignDeaths,
   findNudges,
   findUpdates,
   mainSessionOf,
@@ -29,6 +30,9 @@ import type {
   World,
 } from "./world.ts";
 
+/** How the reason of an agent begins that pty's program started, or started again. */
+export const OUTSIDE = "runs outside convoy's host";
+
 /** Decides one pass over the world. Every agent in force gets exactly one row. */
 export function decide(world: World): Decision {
   const accessor = busIdAccessor(world.inForce, world.host);
@@ -44,7 +48,7 @@ export function decide(world: World): Decision {
   const { order, cycles } = planLaunchOrder(here.map(({ entry }) => entry.declaration));
   return {
     agents,
-    deaths: findDeaths(world, accessor),
+    deaths: [...findDeaths(world, accessor), ...findForeignDeaths(acts.launches)],
     teardowns: acts.teardowns,
     parks: acts.parks,
     launches: sortLaunches(
@@ -143,7 +147,7 @@ function decideActive(
     return { agent, row, sessions: own, main, waitingFor };
   };
   const hold = world.holds[agent.busId];
-  if (verdict.verdict === "unknown") return decision("unknown", "cannot tell whether it lives");
+  if (verdict.verdict === "unknown") return decision("unknown", describeDoubt(main));
   if (hold !== undefined) return decision("held", `held by ${hold.by} since ${hold.at}`);
   const frozen = agent.conflict !== null && !(agent.recoverable && verdict.verdict !== "alive");
   if (frozen) return decision("conflict", agent.conflict ?? "");
@@ -171,12 +175,19 @@ function decideActive(
   }
 }
 
+function describeDoubt(main: ObservedSession | null): string {
+  const doubt = "cannot tell whether it lives";
+  if (main === null || main.childPid == null || main.ledger != null || main.record != null) return doubt;
+  return `${doubt}: process ${main.childPid} is marked as its own, and its files are gone`;
+}
+
 function describeRun(
   agent: AgentInForce,
   main: ObservedSession | null,
   own: readonly ObservedSession[],
 ): string {
   const { identity } = agent.entry.declaration;
+  if (main?.outside === true) return `${OUTSIDE}; to take it in: convoy restart ${identity}`;
   const runs = main?.orphaned === true ? "runs without its session host" : "runs";
   const changed = agent.conflict === null && own.some((session) => runsOtherwise(session, agent.specs));
   return changed ? `${runs}, its declaration has changed since: convoy restart ${identity}` : runs;

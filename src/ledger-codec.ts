@@ -130,6 +130,7 @@ const MEMBERS: { readonly [member in Exclude<keyof Ledger, "v">]: Member } = {
   baseEnv: { check: isStringMap, absent: {} },
   tags: { check: isStringMap, absent: {} },
   endedBy: { check: oneOf([null, "down", "restart", "retire"]), absent: null },
+  terminated: { check: isBoolean, absent: false },
   restarts: { check: isCount, absent: 0 },
   end: { check: orNull(isEnd), absent: null, vital: true },
   previous: { check: listOf(isEnd), absent: [] },

@@ -80,6 +80,8 @@ export interface Ledger {
   /** Tags as convoy last wrote them; they stand in for a record that is gone or torn. */
   readonly tags: Readonly<Record<string, string>>;
   readonly endedBy: EndedBy | null;
+  /** Its session host was told to end by another program (TERM): `pty kill`, `pty restart`, a person's `kill`. */
+  readonly terminated: boolean;
   /** Launches after the first. */
   readonly restarts: number;
   /** How the current run ended; null while it runs, or when nobody saw its end. */

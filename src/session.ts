@@ -61,6 +61,8 @@ export interface ObservedSession {
   readonly orphaned?: boolean;
   /** A launch has been written down and its host has not reported the agent's process yet. */
   readonly starting?: boolean;
+  /** Its session host is another program's: pty started it, or started it again. */
+  readonly outside?: boolean;
   readonly ledger?: Ledger | null;
   readonly record?: SessionRecord | null;
   /** Bus id, by formats §4's order, without the first step (names that declarations compile to). */

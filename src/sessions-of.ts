@@ -4,7 +4,7 @@ import { agentHere, type InForce } from "./in-force.ts";
 import type { LedgerDeclaration, SessionSpec } from "./ledger.ts";
 import { type BusIdAccessor, isMainSession, liveOf } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
-import type { DeathNotice, LedgerUpdate, World } from "./world.ts";
+import type { DeathNotice, LaunchAction, LedgerUpdate, World } from "./world.ts";
 
 /**
  * Formats §4, first match wins: the session's name is one that a declaration for this host compiles to; else what
@@ -58,6 +58,16 @@ export function findDeaths(world: World, accessor: BusIdAccessor): DeathNotice[]
   return deaths;
 }
 
+/**
+ * Ends of sessions without a ledger (another program started them), whose successors are launched in this pass: from
+ * then on there is a ledger, and the end is not met again.
+ */
+export function findForeignDeaths(launches: readonly LaunchAction[]): DeathNotice[] {
+  return launches.flatMap(({ identity, busId, remains }) =>
+    remains === null || remains.ledger != null ? [] : [{ identity, busId, session: remains }],
+  );
+}
+
 /** Living sessions of this network's agents that lost a registry file and whose host can put it back. */
 export function findNudges(world: World, accessor: BusIdAccessor): ObservedSession[] {
   return world.sessions.filter(
@@ -65,7 +75,6 @@ export function findNudges(world: World, accessor: BusIdAccessor): ObservedSessi
       accessor(session) !== null &&
       session.host === "ours" &&
       session.starting !== true &&
-      session.ledger != null &&
       (session.missing ?? []).length > 0,
   );
 }
@@ -96,11 +105,11 @@ export function findUpdates(world: World): LedgerUpdate[] {
 }
 
 /**
- * Whether a living session runs something else than its agent's declaration compiles to now. One without a ledger
- * cannot be told, and is not called changed.
+ * Whether a living session runs something else than its agent's declaration compiles to now. One that another program
+ * runs cannot be told, and is not called changed.
  */
 export function runsOtherwise(session: ObservedSession, specs: readonly SessionSpec[]): boolean {
-  if (session.ledger == null || liveOf([session]).length === 0) return false;
+  if (session.ledger == null || session.outside === true || liveOf([session]).length === 0) return false;
   const declared = specs.find((spec) => spec.name === session.name);
   return !Bun.deepEquals(session.ledger.spec, declared, true);
 }

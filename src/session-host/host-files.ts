@@ -67,7 +67,7 @@ export class HostFiles {
   /** The record names this host, and is there: from the ledger when it is gone or torn. */
   async completeRecord(): Promise<void> {
     await this.files.changeRecord(this.name, (record) => {
-      if (record?.daemonPid === this.self.pid) return null;
+      if (record?.daemonPid === this.self.pid || (record !== null && this.isLaterRun(record))) return null;
       return { ...(record ?? this.restoredRecord()), daemonPid: this.self.pid };
     });
     this.recordSeen = signatureOf(this.paths.record);
@@ -106,17 +106,19 @@ export class HostFiles {
     this.recordSeen = signatureOf(this.paths.record);
   }
 
-  /** Writes how the run ended, into the record and then the ledger; only while they are this launch's. */
-  async recordEnd(end: RunEnd & { exitCode: number; exitedAt: string }): Promise<void> {
+  /**
+   * Writes how the run ended, into the record and then the ledger; only while they are this launch's. `terminated`:
+   * another program told this host to end.
+   */
+  async recordEnd(end: RunEnd & { exitCode: number; exitedAt: string }, terminated: boolean): Promise<void> {
     if (!this.ownsLedger()) return;
     const { exitCode, exitedAt } = end;
-    await this.files.changeRecord(this.name, (record) => ({
-      ...(record ?? { ...this.restoredRecord(), daemonPid: this.self.pid }),
-      exitCode,
-      exitedAt,
-      lastLines: [...end.lastLines],
-    }));
-    await this.changeOwnLedger((ledger) => ({ ...ledger, end }));
+    await this.files.changeRecord(this.name, (record) => {
+      if (record !== null && this.isLaterRun(record)) return null;
+      const own = record ?? { ...this.restoredRecord(), daemonPid: this.self.pid };
+      return { ...own, exitCode, exitedAt, lastLines: [...end.lastLines] };
+    });
+    await this.changeOwnLedger((ledger) => ({ ...ledger, end, terminated }));
   }
 
   /** Writes why the launch failed. */
@@ -151,6 +153,11 @@ export class HostFiles {
       return null;
     });
     return refusal;
+  }
+
+  /** Another program has started the session since, and this is what it wrote of its own run. */
+  private isLaterRun({ createdAt }: SessionRecord): boolean {
+    return Date.parse(createdAt) > Date.parse(this.ledger.launchedAt);
   }
 
   private restoredRecord(): SessionRecord {

@@ -52,7 +52,7 @@ describe("what is lost comes back", () => {
     await until("a whole session", () => isWhole(hostPid));
     const before = network.record("a");
     lose();
-    await network.launcher.nudge({ name: "a", ledger: network.ledger("a") });
+    await network.launcher.nudge({ name: "a", ledger: network.ledger("a"), pid: hostPid });
     await until("everything back", () => isWhole(hostPid));
     await until("the record", () => network.record("a").daemonPid === hostPid);
     const { rows: _rows, cols: _cols, ...kept } = before;

@@ -32,6 +32,8 @@ export interface CatalogPort {
 
 export interface RegistryPort {
   read(): Promise<RegistryReading>;
+  /** Those of the named sessions that have neither record nor ledger, and of which processes run all the same. */
+  readUnlisted(names: readonly string[]): Promise<readonly ObservedSession[]>;
   readHolds(): Promise<Readonly<Record<string, Hold>>>;
   /** Read-change-write of the holds under their lock. */
   changeHolds(change: (holds: Record<string, Hold>) => void): Promise<void>;
