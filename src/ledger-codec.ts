@@ -120,6 +120,7 @@ const MEMBERS: { readonly [member in Exclude<keyof Ledger, "v">]: Member } = {
   task: { check: isName, vital: true },
   host: { check: orNull(isProcess), vital: true },
   child: { check: orNull(isProcess), vital: true },
+  socket: { check: orNull(isString), absent: null },
   boot: { check: isName, vital: true },
   version: { check: isString, absent: "" },
   protocol: { check: isCount, absent: HOST_PROTOCOL },

@@ -62,6 +62,8 @@ export interface Ledger {
   readonly task: string;
   readonly host: ProcessIdentity | null;
   readonly child: ProcessIdentity | null;
+  /** The socket file that its host has bound, as `fileIdentity` has it; null before that. */
+  readonly socket: string | null;
   /** Boot id under which `host` and `child` were started. */
   readonly boot: string;
   /** Version of the convoy that launched it, and of the protocol its host speaks. */

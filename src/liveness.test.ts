@@ -30,6 +30,7 @@ function facts(members: Partial<SessionFacts>): SessionFacts {
     ledger: ledger(),
     pidFile: { state: "read", value: 10 },
     socketFile: true,
+    socketReplaced: false,
     socket: { state: "not-probed" },
     host: "ours",
     child: "ours",
@@ -336,6 +337,7 @@ test("a living session names the files that it lost", () => {
   const lost = { record: TORN, socketFile: false, pidFile: { state: "read", value: 99 } } as const;
   expect(summary(lost)).toBe("ours running, host 10, child 11, missing record+socket+pid");
   expect(summary({ ...lost, ...dead })).toBe("not-ours vanished");
+  expect(summary({ socketReplaced: true })).toBe("ours running, host 10, child 11, missing socket");
 });
 
 test("the whole of an observed session: the record stands before the ledger, the ledger stands in for it", () => {

@@ -252,7 +252,7 @@ function missingFiles(facts: SessionFacts, verdict: Verdict): ("record" | "socke
   if (verdict.process !== "ours" || verdict.host !== "ours" || verdict.status !== "running") return [];
   const missing: ("record" | "socket" | "pid")[] = [];
   if (facts.record.state !== "read") missing.push("record");
-  if (!facts.socketFile) missing.push("socket");
+  if (!facts.socketFile || facts.socketReplaced) missing.push("socket");
   if (usable(facts.pidFile) !== verdict.pid) missing.push("pid");
   return missing;
 }

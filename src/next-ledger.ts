@@ -33,6 +33,7 @@ export function nextLedger(before: Ledger | null, request: LaunchRequest, launch
     task: spec.task,
     host: null,
     child: null,
+    socket: null,
     ...launch,
     protocol: HOST_PROTOCOL,
     declaration: declaration ?? before?.declaration ?? null,

@@ -46,6 +46,8 @@ export interface SessionFacts {
   readonly pidFile: Found<number>;
   /** Whether a socket stands at `<name>.sock`. */
   readonly socketFile: boolean;
+  /** Whether that is another file than the one that the ledger says its host has bound. */
+  readonly socketReplaced: boolean;
   readonly socket: SocketAnswer;
   /** The ledger's host and child in the process table, boot compared; null where the ledger names none. */
   readonly host: Identification | null;

@@ -4,6 +4,7 @@ import type { ParsedLedger } from "../ledger-codec.ts";
 import { observeSession } from "../liveness.ts";
 import type { ObservedSession, SessionRecord } from "../session.ts";
 import type { Found, SessionFacts, SocketAnswer, Strays } from "../session-facts.ts";
+import { fileIdentity } from "../system/file-identity.ts";
 import { isLockHeld } from "../system/lock-file.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { bootTimeMs, identify, type ProcessTable, processTable } from "../system/processes.ts";
@@ -104,6 +105,7 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
     ledger: found(ledger, ledger.parsed?.ledger),
     pidFile: readPidFile(paths.pid),
     socketFile: reading.sockets?.has(`${name}.sock`) ?? isSocket(paths.socket),
+    socketReplaced: isReplaced(paths.socket, ledger.parsed?.ledger.socket ?? null),
     ...identifications(ledger, paths.ledger, reading.table),
   };
   const foreign = record.state === "unusable" && ledger.state === "missing";
@@ -141,8 +143,13 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
 
 type Known = Pick<
   SessionFacts,
-  "name" | "record" | "ledger" | "pidFile" | "socketFile" | "host" | "child" | "sameBoot"
+  "name" | "record" | "ledger" | "pidFile" | "socketFile" | "socketReplaced" | "host" | "child" | "sameBoot"
 >;
+
+function isReplaced(path: string, bound: string | null): boolean {
+  const now = bound === null ? null : fileIdentity(path);
+  return now !== null && now !== bound;
+}
 
 function found<T>(reading: FileReading<unknown>, value: T | undefined): Found<T> {
   if (value !== undefined) return { state: "read", value };

@@ -52,10 +52,15 @@ export class HostFiles {
     if (refusal !== null) throw new ConvoyError("failed", `session ${this.name} is not started: ${refusal}`);
   }
 
-  /** Notes the program's process. */
-  async noteChild(pid: number): Promise<void> {
+  /** Notes the program's process, and the socket that was bound for it. */
+  async noteChild(pid: number, socket: string | null): Promise<void> {
     const child = identityOf(pid);
-    await this.changeOwnLedger((ledger) => ({ ...ledger, child: child ?? { pid, start: "" } }));
+    await this.changeOwnLedger((ledger) => ({ ...ledger, child: child ?? { pid, start: "" }, socket }));
+  }
+
+  /** Notes the socket that was bound in the place of one that is lost. */
+  async noteSocket(socket: string | null): Promise<void> {
+    await this.changeOwnLedger((ledger) => ({ ...ledger, socket }));
   }
 
   writePid(): void {

@@ -113,7 +113,7 @@ class SessionHost {
       output: (bytes) => this.guard(() => this.takeOutput(this.scanner.scan(bytes))),
       drained: () => this.clients.inputTaken(),
     });
-    await this.files.noteChild(this.program.pid);
+    await this.files.noteChild(this.program.pid, this.listener.bound());
     await this.files.completeRecord().catch(this.report);
     this.events.write("session_start", { tags: { ...this.files.ledger.tags } });
     this.keeper.start();

@@ -12,6 +12,7 @@ export function ledgerFixture(name: string, members: Partial<Ledger> = {}): Ledg
     task: "agent",
     host: null,
     child: null,
+    socket: null,
     boot: "boot-1",
     version: "0.1.0",
     protocol: 1,

@@ -90,6 +90,7 @@ export class FakeRegistry implements RegistryPort {
       ledger,
       pidFile: hostPid === null ? { state: "missing" } : { state: "read", value: hostPid },
       socketFile: true,
+      socketReplaced: false,
       socket: { state: "not-probed" },
       host: this.identify(known?.host ?? null),
       child: this.identify(known?.child ?? null),

@@ -72,6 +72,7 @@ function ledgerOf(session: ObservedSession, identity: string, over: Partial<Ledg
     baseEnv: {},
     tags: session.tags,
     endedBy: null,
+    socket: null,
     terminated: false,
     restarts: 0,
     end: null,
