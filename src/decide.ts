@@ -15,6 +15,7 @@ import {
   findDeaths,
   findForeignDeaths,
   findNudges,
+  findRetags,
   findUpdates,
   mainSessionOf,
   runsOtherwise,
@@ -57,6 +58,7 @@ export function decide(world: World): Decision {
     ),
     nudges: findNudges(world, accessor),
     updates: findUpdates(world),
+    retags: findRetags(world),
     problems: [...world.inForce.problems, ...cycles.map((cycle) => cycleProblem(cycle, here))],
     withoutSidecar: acts.withoutSidecar,
   };

@@ -130,6 +130,7 @@ const MEMBERS: { readonly [member in Exclude<keyof Ledger, "v">]: Member } = {
   spec: { check: isSpec, vital: true },
   baseEnv: { check: isStringMap, absent: {} },
   tags: { check: isStringMap, absent: {} },
+  tagsAt: { check: orNull(isString), absent: null },
   endedBy: { check: oneOf([null, "down", "restart", "retire"]), absent: null },
   terminated: { check: isBoolean, absent: false },
   restarts: { check: isCount, absent: 0 },

@@ -81,6 +81,8 @@ export interface Ledger {
   readonly baseEnv: Readonly<Record<string, string>>;
   /** Tags as convoy last wrote them; they stand in for a record that is gone or torn. */
   readonly tags: Readonly<Record<string, string>>;
+  /** ISO 8601: right before these tags were written; null when that is not known. */
+  readonly tagsAt: string | null;
   readonly endedBy: EndedBy | null;
   /** Its session host was told to end by another program (TERM): `pty kill`, `pty restart`, a person's `kill`. */
   readonly terminated: boolean;

@@ -18,6 +18,7 @@ const record = (members: Partial<SessionRecord> = {}) =>
   ({ state: "read", value: recordFixture(members) }) as const;
 const MISSING = { state: "missing" } as const;
 const TORN = { state: "unusable" } as const;
+const NOTHING_LOST = { set: {}, remove: [] };
 const ANSWERED = { state: "answered", hostPid: 20, childPid: 21, convoy: false } as const;
 const SILENT = { state: "silent" } as const;
 const NO_STRAYS = { state: "searched", host: null, child: null, ptyHost: null, ptyChildPid: null } as const;
@@ -39,6 +40,7 @@ function facts(members: Partial<SessionFacts>): SessionFacts {
     strays: { state: "not-searched" },
     launching: false,
     agent: "box.a",
+    lostTags: NOTHING_LOST,
     ...members,
   };
 }
@@ -351,6 +353,7 @@ test("the whole of an observed session: the record stands before the ledger, the
     exitCode: null,
     exitedAt: null,
     tags: { x: "1" },
+    lostTags: NOTHING_LOST,
     command: "bash",
     args: ["-c", "exec sleep 1"],
     cwd: "/",
@@ -366,6 +369,9 @@ test("the whole of an observed session: the record stands before the ledger, the
     agent: "box.a",
     missing: [],
   });
+  const lostTags = { set: { "strategy.status": "flapping" }, remove: ["y"] };
+  const undone = facts({ record: record({ tags: { x: "1", y: "2" } }), lostTags });
+  expect(observeSession(undone).tags).toEqual({ x: "1", "strategy.status": "flapping" });
   const without = observeSession(facts({ record: MISSING }));
   expect([without.tags, without.command, without.createdAt]).toEqual([{ role: "agent" }, "sh", LAUNCHED_AT]);
 });

@@ -6,6 +6,7 @@
 import type { Ledger } from "./ledger.ts";
 import type { Identification, ObservedSession, SessionRecord } from "./session.ts";
 import type { Found, SessionFacts, SocketAnswer } from "./session-facts.ts";
+import { patchTags, type Tags } from "./tags.ts";
 
 interface Verdict {
   readonly process: Identification;
@@ -39,7 +40,8 @@ export function observeSession(facts: SessionFacts): ObservedSession {
     pid: verdict.host === "not-ours" ? null : verdict.pid,
     exitCode: verdict.exitCode ?? null,
     exitedAt: verdict.exitedAt ?? null,
-    tags: record?.tags ?? (record === null ? (ledger?.tags ?? {}) : {}),
+    tags: tagsOf(facts),
+    lostTags: facts.lostTags,
     command: record?.command ?? ledger?.spec.command ?? "",
     args: record?.args ?? ledger?.spec.args ?? [],
     cwd: record?.cwd ?? ledger?.spec.cwd ?? "",
@@ -55,6 +57,12 @@ export function observeSession(facts: SessionFacts): ObservedSession {
     agent: facts.agent,
     missing: missingFiles(facts, verdict),
   };
+}
+
+/** The record's, as they are once convoy's lost changes are made again; the ledger's stand in for them. */
+function tagsOf({ record, ledger, lostTags }: SessionFacts): Tags {
+  if (record.state !== "read") return usable(ledger)?.tags ?? {};
+  return patchTags(record.value.tags ?? {}, lostTags.set, lostTags.remove);
 }
 
 function usable<T>(found: Found<T>): T | null {
@@ -203,6 +211,11 @@ function isLaterRun(record: SessionRecord, ledger: Ledger): boolean {
   return Date.parse(record.createdAt) > Date.parse(ledger.launchedAt) + FOREIGN_RUN_MS;
 }
 
+/** Of a run before the ledger's: a writer without a lock has put it back over the launch's own. */
+function isOlderRun({ createdAt }: SessionRecord, ledger: Ledger | null): boolean {
+  return ledger !== null && Date.parse(createdAt) < Date.parse(ledger.launchedAt);
+}
+
 function judgeWithoutLedger(facts: SessionFacts): Verdict {
   if (facts.socket.state === "answered") return answered(facts, facts.socket);
   const stray = judgeStrays(facts, null);
@@ -251,7 +264,8 @@ function missingFiles(facts: SessionFacts, verdict: Verdict): ("record" | "socke
   if (verdict.outside === true || verdict.starting === true) return [];
   if (verdict.process !== "ours" || verdict.host !== "ours" || verdict.status !== "running") return [];
   const missing: ("record" | "socket" | "pid")[] = [];
-  if (facts.record.state !== "read") missing.push("record");
+  if (facts.record.state !== "read" || isOlderRun(facts.record.value, usable(facts.ledger)))
+    missing.push("record");
   if (!facts.socketFile || facts.socketReplaced) missing.push("socket");
   if (usable(facts.pidFile) !== verdict.pid) missing.push("pid");
   return missing;

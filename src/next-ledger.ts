@@ -40,6 +40,7 @@ export function nextLedger(before: Ledger | null, request: LaunchRequest, launch
     spec,
     baseEnv: before === null || request.freshEnv ? request.baseEnv : before.baseEnv,
     tags: { ...tags, ...spec.tags },
+    tagsAt: launch.launchedAt,
     endedBy: null,
     terminated: false,
     restarts: before === null ? 0 : before.restarts + 1,

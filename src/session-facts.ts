@@ -1,5 +1,6 @@
 /** What one look at a session's files, its socket and the process table gave; `liveness.ts` judges it. */
 import type { Ledger } from "./ledger.ts";
+import type { TagsPatch } from "./lost-tags.ts";
 import type { Identification, ProcessIdentity, SessionRecord } from "./session.ts";
 
 /** A file as it was found: usable, not there, or there and not usable. */
@@ -60,4 +61,6 @@ export interface SessionFacts {
   /** Whether a living process holds the session's launch lock. */
   readonly launching: boolean;
   readonly agent: string | null;
+  /** Convoy's own tags that another writer has undone in the record, unknowingly. */
+  readonly lostTags: TagsPatch;
 }

@@ -2,6 +2,7 @@
 import { shortHost } from "./identity.ts";
 import { agentHere, type InForce } from "./in-force.ts";
 import type { LedgerDeclaration, SessionSpec } from "./ledger.ts";
+import { isNoPatch } from "./lost-tags.ts";
 import { type BusIdAccessor, isMainSession, liveOf } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
 import type { DeathNotice, LaunchAction, LedgerUpdate, World } from "./world.ts";
@@ -77,6 +78,12 @@ export function findNudges(world: World, accessor: BusIdAccessor): ObservedSessi
       session.starting !== true &&
       (session.missing ?? []).length > 0,
   );
+}
+
+/** Sessions in whose record convoy's tags were undone by a writer that did not know of them. */
+export function findRetags({ sessions }: World): string[] {
+  const undone = sessions.filter(({ lostTags }) => lostTags !== undefined && !isNoPatch(lostTags));
+  return undone.map(({ name }) => name);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { ParsedLedger } from "../ledger-codec.ts";
 import { observeSession } from "../liveness.ts";
 import type { ObservedSession, SessionRecord } from "../session.ts";
 import type { Found, SessionFacts, SocketAnswer, Strays } from "../session-facts.ts";
+import { systemClock } from "../system/clock.ts";
 import { fileIdentity } from "../system/file-identity.ts";
 import { isLockHeld } from "../system/lock-file.ts";
 import { sessionPaths } from "../system/paths.ts";
@@ -20,6 +21,7 @@ import {
   socketNames,
   statOf,
 } from "./folder.ts";
+import { LOOK_MS, MAX_LOOKS, readRecordTags } from "./lost-tags.ts";
 import { probeSocket } from "./probe.ts";
 import { createStrayFinder, type StraySearch } from "./strays.ts";
 
@@ -95,7 +97,12 @@ function startReading(registry: string, table: ProcessTable, ownLock = false): R
   return { registry, table, ownLock, unlisted: ownLock, findStrays, problems: [], sockets: null };
 }
 
-async function observe(reading: Reading, name: string, rereads = 0): Promise<ObservedSession | null> {
+async function observe(
+  reading: Reading,
+  name: string,
+  rereads = 0,
+  looks = 0,
+): Promise<ObservedSession | null> {
   const paths = sessionPaths(reading.registry, name);
   const record = readRecordFile(paths.record);
   const ledger = readLedgerFile(paths.ledger);
@@ -108,6 +115,11 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
     socketReplaced: isReplaced(paths.socket, ledger.parsed?.ledger.socket ?? null),
     ...identifications(ledger, paths.ledger, reading.table),
   };
+  const tags = readRecordTags(paths, ledger.parsed?.ledger ?? null, record.parsed?.record ?? null);
+  if (tags.unsettled && looks < MAX_LOOKS) {
+    await systemClock.sleep(LOOK_MS);
+    return observe(reading, name, rereads, looks + 1);
+  }
   const foreign = record.state === "unusable" && ledger.state === "missing";
   const nothing = record.state === "missing" && ledger.state === "missing";
   if (
@@ -123,11 +135,12 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
   const strays = isProven(known, socket) ? NOT_SEARCHED : searchStrays(reading, known, paths.ledger);
   const open = strays.state === "searched" && isOpen(known);
   if (open && rereads < MAX_REREADS && hasChanged(ledger, paths.ledger)) {
-    return observe(reading, name, rereads + 1);
+    return observe(reading, name, rereads + 1, looks);
   }
   report(reading, name, record, ledger);
   return observeSession({
     ...known,
+    lostTags: tags.lost,
     socket,
     strays,
     namedHost: known.host === "ours" || known.child === "ours" ? "none" : namedHost(known, reading.table),

@@ -69,11 +69,13 @@ export class HostFiles {
     this.pidSeen = signatureOf(this.paths.pid);
   }
 
-  /** The record names this host, and is there: from the ledger when it is gone or torn. */
+  /** The record names this host, and is there: from the ledger when it is gone, torn, or one of an earlier run. */
   async completeRecord(): Promise<void> {
     await this.files.changeRecord(this.name, (record) => {
-      if (record?.daemonPid === this.self.pid || (record !== null && this.isLaterRun(record))) return null;
-      return { ...(record ?? this.restoredRecord()), daemonPid: this.self.pid };
+      if (record === null) return { ...this.restoredRecord(), daemonPid: this.self.pid };
+      if (this.isLaterRun(record)) return null;
+      if (Date.parse(record.createdAt) < Date.parse(this.ledger.launchedAt)) return this.renewed(record);
+      return record.daemonPid === this.self.pid ? null : { ...record, daemonPid: this.self.pid };
     });
     this.recordSeen = signatureOf(this.paths.record);
   }
@@ -163,6 +165,13 @@ export class HostFiles {
   /** Another program has started the session since, and this is what it wrote of its own run. */
   private isLaterRun({ createdAt }: SessionRecord): boolean {
     return Date.parse(createdAt) > Date.parse(this.ledger.launchedAt);
+  }
+
+  /** A record of an earlier run, as that of this one: without that one's end, with what others keep in it. */
+  private renewed(record: SessionRecord): SessionRecord {
+    const { exitCode: _exitCode, exitedAt: _exitedAt, lastLines: _lastLines, ...kept } = record;
+    const own = this.restoredRecord();
+    return { ...kept, ...own, tags: { ...record.tags, ...own.tags }, daemonPid: this.self.pid };
   }
 
   private restoredRecord(): SessionRecord {

@@ -41,7 +41,7 @@ export interface RegistryPort {
   changeLedger(name: string, change: (ledger: Ledger | null) => Ledger | null): Promise<void>;
   /**
    * Sets and removes tags of one session, in the record (under its lock, every unknown member kept; a record that
-   * is gone or torn is left to its host) and in the ledger.
+   * is gone or torn is left to its host) and in the ledger. What another writer has undone is made again, too.
    */
   patchTags(name: string, set: Readonly<Record<string, string>>, remove: readonly string[]): Promise<void>;
 }

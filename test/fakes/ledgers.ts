@@ -35,6 +35,7 @@ export function ledgerFixture(name: string, members: Partial<Ledger> = {}): Ledg
     },
     baseEnv: { PATH: "/usr/bin:/bin" },
     tags: { role: "agent" },
+    tagsAt: LAUNCHED_AT,
     endedBy: null,
     terminated: false,
     restarts: 0,

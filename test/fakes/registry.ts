@@ -98,6 +98,7 @@ export class FakeRegistry implements RegistryPort {
       namedHost: "none",
       strays: { state: "searched", host: null, child: null, ptyHost: null, ptyChildPid: null },
       launching: false,
+      lostTags: { set: {}, remove: [] },
       agent: known?.agent ?? (record.state === "read" ? (record.value.tags?.["convoy.agent"] ?? null) : null),
     });
   }

@@ -71,6 +71,7 @@ function ledgerOf(session: ObservedSession, identity: string, over: Partial<Ledg
     spec: specOf(session, identity, task),
     baseEnv: {},
     tags: session.tags,
+    tagsAt: null,
     endedBy: null,
     socket: null,
     terminated: false,
