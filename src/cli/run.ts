@@ -8,7 +8,7 @@ import { COMMAND_TABLE, DEFAULT_COMMAND, type TableRow } from "./command-table.t
 import { formatCommandHelp, formatRootHelp } from "./help.ts";
 import { networkFlag } from "./network.ts";
 import type { Output } from "./output.ts";
-import { asksFor, type Parsed, parseArguments } from "./parse.ts";
+import { asksFor, commandPosition, type Parsed, parseArguments } from "./parse.ts";
 
 export interface Surroundings extends Omit<NetworkQuestion, "explicit"> {
   readonly output: Output;
@@ -90,17 +90,6 @@ function parse(row: TableRow, command: Command, words: readonly string[]): Parse
       error.next ?? `convoy ${row.name} --help`,
     );
   }
-}
-
-/** Where the command's name is: the first word that is neither a flag nor `--network`'s value; -1 when there is none. */
-function commandPosition(words: readonly string[]): number {
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]!;
-    if (word === "--") return -1;
-    if (word === "--network") at += 1;
-    else if (!word.startsWith("-")) return at;
-  }
-  return -1;
 }
 
 /** `--network`, or the positional `[network]` of the commands that have one; refused when they mean different folders. */

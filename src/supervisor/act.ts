@@ -23,7 +23,7 @@ export async function act(
   const say = sayer(ports);
   await updateLedgers(ports, decision);
   await retag(ports, decision, say);
-  await tellDeaths(ports, decision, say);
+  await tellDeaths(ports, decision, said, say);
   await park(ports, decision, say);
   for (const session of decision.nudges) await ports.launcher.nudge(session);
   const torn = await tearDown(ports, settings, decision.teardowns, say);
@@ -65,12 +65,20 @@ async function retag({ registry }: PassPorts, { retags }: Decision, say: Say): P
 }
 
 /** Said, then marked as said: a crash in between says it twice rather than never. */
-async function tellDeaths({ registry }: PassPorts, { deaths }: Decision, say: Say): Promise<void> {
+async function tellDeaths(
+  { registry }: PassPorts,
+  { deaths }: Decision,
+  said: Said,
+  say: Say,
+): Promise<void> {
   for (const death of deaths) {
-    say(deathEvent(death));
+    const { name, ledger, createdAt } = death.session;
+    const run = ledger?.launchId ?? createdAt ?? null;
+    if (run === null || said.deaths.get(name) !== run) say(deathEvent(death));
+    if (run !== null) said.deaths.set(name, run);
     await registry.changeLedger(
-      death.session.name,
-      (ledger) => ledger && { ...ledger, reportedEnd: death.session.ledger?.launchId ?? null },
+      name,
+      (found) => found && { ...found, reportedEnd: ledger?.launchId ?? null },
     );
   }
 }

@@ -12,10 +12,12 @@ export interface Said {
   readonly standing: Set<string>;
   /** Session and host pid of those seen alive, or started here. */
   readonly adopted: Set<string>;
+  /** The run of each session whose end was said last: a full disk cannot keep that it was. */
+  readonly deaths: Map<string, string>;
 }
 
 export function nothingSaid(): Said {
-  return { plan: null, trust: "[]", standing: new Set(), adopted: new Set() };
+  return { plan: null, trust: "[]", standing: new Set(), adopted: new Set(), deaths: new Map() };
 }
 
 /** Says what is new in this decision: problems, the plan, adoptions, holds, waits. */
