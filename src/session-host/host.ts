@@ -121,7 +121,7 @@ class SessionHost {
       drained: () => this.clients.inputTaken(),
     });
     this.startedAt = performance.now();
-    await this.files.noteChild(this.program.pid);
+    await this.files.noteChild(this.program.pid, this.listener.bound());
     await this.files.completeRecord().catch(this.report);
     this.events.write("session_start", { tags: { ...this.files.ledger.tags } });
     this.keeper.start();
@@ -144,7 +144,7 @@ class SessionHost {
     await this.keeper.stop();
     const lastLines = await this.screen.tail(LAST_LINES);
     const end = { exitCode, exitedAt: new Date().toISOString(), lastLines, error: null };
-    await this.files.recordEnd(end).catch(this.report);
+    await this.files.recordEnd(end, this.terminated).catch(this.report);
     this.events.flush();
     this.events.write("session_exit", signal === null ? { exitCode } : { exitCode, signal });
     if (this.files.ownsPid()) this.listener.stop();
@@ -243,6 +243,8 @@ class SessionHost {
   private takeSignals(): void {
     process.on("SIGTERM", () => {
       this.terminated = true;
+      // Who asks for the end may be about to take the session over: what it removes now is not put back.
+      void this.keeper.stop().catch(this.report);
       this.endProgram();
     });
     process.on("SIGWINCH", () => this.guard(() => this.keeper.check()));

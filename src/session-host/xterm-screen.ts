@@ -64,7 +64,10 @@ export class XtermScreen {
 
   /** Lines of the buffer that is shown, screen included: how many there are, and how many there can be. */
   lineCounts(): { readonly used: number; readonly capacity: number } {
-    return { used: this.terminal.buffer.active.length, capacity: (this.terminal.options.scrollback ?? 0) + this.terminal.rows };
+    return {
+      used: this.terminal.buffer.active.length,
+      capacity: (this.terminal.options.scrollback ?? 0) + this.terminal.rows,
+    };
   }
 
   /** The whole terminal with scrollback and modes, as output that puts a cleared terminal into its state. */
