@@ -4,10 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { formatHarnessLine } from "../../src/harness.ts";
-import { connectSession } from "../../src/session-host/client.ts";
-import { sessionPaths } from "../../src/system/paths.ts";
 import { processTable } from "../../src/system/processes.ts";
-import { HOST, until } from "../e2e/kit.ts";
+import { until } from "../e2e/kit.ts";
 import { AGENT_ENV, HarnessNet, note, PATIENCE_MS, PROGRAMS, type Program, shownOn } from "./kit.ts";
 
 setDefaultTimeout(20 * PATIENCE_MS);
@@ -56,14 +54,7 @@ async function untilPrompt(program: Program, pid: number, look: () => Promise<st
 async function inConvoy(program: Program): Promise<number> {
   const launching = net.once();
   const pid = await net.running(program);
-  const { socket } = sessionPaths(net.pty, `${HOST}.${program}`);
-  const age = await untilPrompt(program, pid, async () => {
-    const connected = await connectSession(socket);
-    if (!connected.ok) return "";
-    const answer = await connected.session.peek({ plain: true });
-    connected.session.close();
-    return answer.ok ? Buffer.from(answer.screen).toString() : "";
-  });
+  const age = await untilPrompt(program, pid, () => net.glance(program));
   expect((await launching).code).toBe(0);
   expect((await net.convoy(["down", "--agent", program])).code).toBe(0);
   expect((await net.convoy(["release", program])).code).toBe(0);
@@ -111,10 +102,15 @@ async function measure(program: Program): Promise<Measured> {
   return { convoy, tmux: inPane };
 }
 
+const isLate = (inConvoy: number, inPane: number) => inConvoy > inPane * (1 + NOISE) + MARGIN_MS;
+
+/** What is too late by its best run and in every pair of runs side by side; on a busy machine one of the two may be chance. */
 function tooLate({ convoy, tmux: pane }: Measured): string[] {
-  const allowed = best(pane) * (1 + NOISE) + MARGIN_MS;
+  const always = convoy.every((age, run) => isLate(age, pane[run] ?? 0));
   return [
-    ...(best(convoy) > allowed ? [`${best(convoy)} ms in convoy, ${best(pane)} ms in tmux`] : []),
+    ...(always && isLate(best(convoy), best(pane))
+      ? [`${best(convoy)} ms in convoy, ${best(pane)} ms in tmux`]
+      : []),
     ...(best(pane) <= QUICK_MS && best(convoy) > SECOND_MS ? [`${best(convoy)} ms`] : []),
   ];
 }

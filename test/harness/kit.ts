@@ -3,14 +3,16 @@ import { appendFileSync, mkdirSync, readFileSync, realpathSync, symlinkSync, wri
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { formatHarnessLine } from "../../src/harness.ts";
-import { Net, until } from "../e2e/kit.ts";
+import { connectSession } from "../../src/session-host/client.ts";
+import { sessionPaths } from "../../src/system/paths.ts";
+import { HOST, Net, until } from "../e2e/kit.ts";
 
 export type Program = "claude" | "codex";
 export const PROGRAMS: readonly Program[] = ["claude", "codex"];
 
 /** Longest wait for a harness: many of them may start at once, on few processors. */
 export const PATIENCE_MS = 180_000;
-const LOOK_MS = 500;
+const LOOK_MS = 250;
 
 /** Where `scripts/harnesses.sh` has put both programs. */
 const HARNESSES = process.env.CONVOY_TEST_HARNESSES ?? "";
@@ -21,6 +23,7 @@ const PLACEHOLDERS = {
   LANG: "C.UTF-8",
   ANTHROPIC_AUTH_TOKEN: "placeholder",
   ANTHROPIC_BASE_URL: "http://127.0.0.1:9",
+  CLAUDE_CODE_MAX_RETRIES: "0",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: "1",
   DISABLE_AUTOUPDATER: "1",
@@ -149,6 +152,15 @@ export class HarnessNet extends Net {
     return (await this.convoy(["peek", identity])).stdout;
   }
 
+  /** The same without a process for each look; empty while there is no session to ask. */
+  async glance(identity: string): Promise<string> {
+    const connected = await connectSession(sessionPaths(this.pty, `${HOST}.${identity}`).socket);
+    if (!connected.ok) return "";
+    const answer = await connected.session.peek({ plain: true });
+    connected.session.close();
+    return answer.ok ? Buffer.from(answer.screen).toString() : "";
+  }
+
   /** With what has scrolled away. */
   async full(identity: string): Promise<string> {
     return (await this.convoy(["peek", identity, "--full"])).stdout;
@@ -164,6 +176,8 @@ export class HarnessNet extends Net {
         await Bun.sleep(LOOK_MS);
         for (const { identity, program } of agents) {
           if (shown[identity] !== undefined) continue;
+          last[identity] = await this.glance(identity);
+          if (shownOn(last[identity], program) === null) continue;
           last[identity] = await this.screen(identity);
           const found = shownOn(last[identity], program);
           if (found !== null) shown[identity] = found;
