@@ -30,8 +30,3 @@ export function countAnswers(checks: readonly Pick<Check, "answer">[]): Record<A
   for (const { answer } of checks) counts[answer] += 1;
   return counts;
 }
-
-/** `1 agent`, `2 agents`. */
-export function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
-}

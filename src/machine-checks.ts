@@ -1,5 +1,6 @@
 /** Checks of the machine: watch limits, what ends processes at logout, the clock, the disks. Facts in, an answer out. */
-import { type Check, count, fail, pass, unknown } from "./doctor.ts";
+import { count } from "./count.ts";
+import { type Check, fail, pass, unknown } from "./doctor.ts";
 
 /** inotify's limits for one user, and what this user has in use. */
 export interface WatchFacts {

@@ -1,6 +1,7 @@
 /** Checks of one network: paths, permissions, locks, sessions, its service. Facts in, an answer out. */
 import type { AgentRow } from "./agent-state.ts";
-import { type Check, count, fail, pass, unknown } from "./doctor.ts";
+import { count } from "./count.ts";
+import { type Check, fail, pass, unknown } from "./doctor.ts";
 import { MAX_SOCKET_PATH_BYTES } from "./identity.ts";
 import type { ServiceProblem } from "./service-status.ts";
 import { socketPathProblem } from "./session-names.ts";

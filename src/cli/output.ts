@@ -4,6 +4,7 @@
  */
 
 import { type ConsolaInstance, createConsola } from "consola/core";
+import { count } from "../count.ts";
 import { oneLine } from "../table.ts";
 import { type Colors, createColors } from "./colors.ts";
 import { type Progress, startProgress } from "./progress.ts";
@@ -79,8 +80,8 @@ export function createOutput(
       return progress;
     },
     lasting() {
-      const tellDropped = (count: number) =>
-        person().warn(`${count} lines were not shown, for nobody read them: \`convoy events\` has them`);
+      const tellDropped = (dropped: number) =>
+        person().warn(`${count(dropped, "line")} not shown, for nobody read them: \`convoy events\` has all`);
       const queues = { stdout: queueBehind(stdout, tellDropped), stderr: queueBehind(stderr, tellDropped) };
       toStdout = queues.stdout;
       toStderr = queues.stderr;
