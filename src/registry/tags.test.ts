@@ -98,6 +98,15 @@ describe("a writer that reads and renames without a lock", () => {
     expect(inLedger()).toEqual(parkedTags);
   });
 
+  test("that undid what is now to be removed, too", async () => {
+    const { pty, before, write, log, seen, inRecord } = await parked();
+    write(before);
+    log(before, before);
+    await patchTags(pty, "box.a", {}, [STATUS]);
+    const after = { role: "agent", "strategy.consecutive-fast-fails": "3" };
+    expect([inRecord(), await seen()]).toEqual([after, after]);
+  });
+
   test("that says only a moment later what it did is waited for", async () => {
     const { path, before, parkedTags, write, log, seen } = await parked();
     write(before);

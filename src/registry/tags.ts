@@ -9,8 +9,9 @@ import { changeLedger, changeRecord } from "./changes.ts";
 import { readLedgerFile, readRecordFile } from "./files.ts";
 import { LOOK_MS, MAX_LOOKS, type RecordTags, readRecordTags } from "./lost-tags.ts";
 
-/** A program that tags without a lock may write its older copy over ours right after us. */
-const MAX_ATTEMPTS = 5;
+/** A program that tags without a lock may write its older copy over ours right after us; tried for so long. */
+const ATTEMPTS_MS = 2_000;
+const PAUSE_MS = 3;
 
 /**
  * Sets and removes tags of session `name`, and makes convoy's earlier changes again that another writer has undone.
@@ -38,7 +39,7 @@ export async function patchTags(
     });
   }
   const change: TagsPatch = {
-    set: { ...lost.set, ...set },
+    set: patched(lost.set, set, remove),
     remove: [...lost.remove, ...remove].filter((tag) => !Object.hasOwn(set, tag)),
   };
   const found = await changeUntilItStands(registry, name, change);
@@ -78,7 +79,8 @@ function withOwnTags(ledger: Ledger, now: Tags): Tags {
 async function changeUntilItStands(registry: string, name: string, change: TagsPatch): Promise<boolean> {
   const { record: path } = sessionPaths(registry, name);
   let found = false;
-  for (let attempt = 1; ; attempt += 1) {
+  const deadline = performance.now() + ATTEMPTS_MS;
+  while (true) {
     await changeRecord(registry, name, (record) => {
       if (record === null) return null;
       found = true;
@@ -89,8 +91,9 @@ async function changeUntilItStands(registry: string, name: string, change: TagsP
     });
     const now = readRecordFile(path).parsed?.record;
     if (!found || now === undefined || stands(now.tags ?? {}, change)) return found;
-    if (attempt >= MAX_ATTEMPTS)
+    if (performance.now() >= deadline)
       throw new ConvoyError("failed", `another program keeps undoing the tags in ${path}`, "try again");
+    await systemClock.sleep(PAUSE_MS);
   }
 }
 
