@@ -60,7 +60,8 @@ export type EventBody =
       readonly fastFails: number;
       readonly limit: number;
     } & About)
-  | ({ readonly type: "adopt"; readonly pid: number | null } & About)
+  /** `outside`: its session host is another program's. */
+  | ({ readonly type: "adopt"; readonly pid: number | null; readonly outside?: true } & About)
   | ({
       readonly type: "death";
       readonly kind: "vanished" | "exited";
@@ -151,7 +152,7 @@ export function describeEvent(event: EventBody, networkFlag = ""): string {
     case "launch_failed":
       return `${event.session} could not be started: ${event.error} (failure ${event.fastFails} of ${event.limit})`;
     case "adopt":
-      return `${event.session} runs already, ${pidText(event.pid)}`;
+      return `${event.session} runs already, ${pidText(event.pid)}${event.outside === true ? ", outside convoy's host" : ""}`;
     case "death":
       return `${event.session} died: ${event.message}${event.lastLine === null ? "" : `; last line: ${event.lastLine}`}`;
     case "respawn":

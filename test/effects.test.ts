@@ -13,18 +13,18 @@ const listed = (folder: string) =>
 
 /** Calls that change what other processes see. */
 const ACTS =
-  /\b(?:writeFileSync|appendFileSync|renameSync|linkSync|symlinkSync|unlinkSync|rmSync|mkdirSync|chmodSync|utimesSync|copyFileSync|truncateSync|mkdtempSync|removeFile|writeFileAtomic|replaceThroughLinks|makeFolder|Bun\.spawn(?:Sync)?|Bun\.listen|Bun\.write|process\.kill|child\.kill|ports\.signal)\(|new Database\(/;
+  /\b(?:writeFileSync|appendFileSync|renameSync|linkSync|symlinkSync|unlinkSync|rmSync|mkdirSync|chmodSync|utimesSync|copyFileSync|truncateSync|mkdtempSync|removeFile|writeFileAtomic|prepared\.put|replaceThroughLinks|makeFolder|Bun\.spawn(?:Sync)?|Bun\.listen|Bun\.write|process\.kill|child\.kill|ports\.signal)\(|new Database\(/;
 /** How far behind an act its effect stands, at most: what may fail comes in between, and so do a few options. */
 const WITHIN_LINES = 14;
 /** Acts that are no effects, by file and the text of their line. */
 const NO_EFFECT: Readonly<Record<string, readonly RegExp[]>> = {
   // Its name for a function of its own.
   "src/system/remove-file.ts": [/unlinkSync/, /function removeFile/],
-  "src/system/atomic-write.ts": [/function writeFileAtomic/, /renameSync/],
+  "src/system/atomic-write.ts": [/function writeFileAtomic/, /renameSync/, /prepared\.put/],
   // What the act is, the caller says.
   "src/catalog/replace.ts": [/writeFileAtomic/, /function replaceThroughLinks/],
   "src/registry/changes.ts": [/return writeFileAtomic/],
-  "src/harness-files/update-config.ts": [/return writeFileAtomic/, /makeFolder/],
+  "src/harness-files/update-config.ts": [/makeFolder/],
   "src/system/regular-file.ts": [/appendFileSync/],
   // The tracing itself, asking whether a process is there, and asking other programs.
   "src/system/effects.ts": [/appendFileSync/, /process\.kill/],

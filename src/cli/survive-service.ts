@@ -33,8 +33,8 @@ async function startService(
   if (process.platform !== "linux") return "tried with systemd only";
   const run = await lookAtUnit(unitOf(network), env);
   if ("problem" in run) return run.problem;
-  const { code } = await network.convoy("service", "install", "--no-linger");
-  if (code !== 0) return `convoy service install ends with ${code}`;
+  const { code, problem } = await network.convoy("service", "install", "--no-linger");
+  if (code !== 0) return `convoy service install: ${problem}`;
   return { end: () => end(network), after: () => uninstall(network) };
 }
 

@@ -69,17 +69,23 @@ export class ThrowAway {
       .filter((network) => network.#isAbandoned());
   }
 
-  /** Runs convoy on this network; resolves to its exit code and output. */
-  async convoy(...words: string[]): Promise<{ readonly code: number; readonly stdout: string }> {
+  /** Runs convoy on this network; resolves to its exit code, its output, and what it says is wrong, on one line. */
+  async convoy(
+    ...words: string[]
+  ): Promise<{ readonly code: number; readonly stdout: string; readonly problem: string }> {
     const child = Bun.spawn([...ownCommand(), ...words, "--network", this.root], {
       argv0: "convoy",
       cwd: "/",
       env: this.#env,
-      stdio: ["ignore", "pipe", "ignore"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
     effect("supervisor-spawn");
-    const [stdout, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-    return { code, stdout };
+    const [stdout, stderr, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    return { code, stdout, problem: `exit code ${code}: ${stderr.trim().split("\n")[0]}` };
   }
 
   spawnSupervisor() {
@@ -133,9 +139,9 @@ export class ThrowAway {
     await this.convoy("service", "uninstall");
     const supervisor = this.supervisor();
     if (supervisor !== null) signal(supervisor, "SIGKILL");
-    const { code } = await this.convoy("down", "--grace", "1");
+    const { code, problem } = await this.convoy("down", "--grace", "1");
     // 3: it was killed before there was anything of a network.
-    if (code !== 0 && code !== 3) return `convoy down --network ${this.root} ends with ${code}`;
+    if (code !== 0 && code !== 3) return `convoy down --network ${this.root}: ${problem}`;
     rmSync(this.root, { recursive: true, force: true });
     effect("files-remove");
     return null;

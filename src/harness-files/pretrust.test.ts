@@ -96,8 +96,8 @@ function readCounted(path: string): { counter: number; folders: string[] } {
 describe("beside another writer (CFG-03)", () => {
   test("that honours the lock, nobody loses anything", async () => {
     const path = put(".claude.json", COUNTED);
-    const folders = numbered(20);
-    const writer = startWriter(path, 300, 0, "lock");
+    const folders = numbered(5);
+    const writer = startWriter(path, 300, 10, "lock");
     await writer.stdout.getReader().read();
     for (const folder of folders) {
       const report = await trust("claude", [folder]);
@@ -106,6 +106,20 @@ describe("beside another writer (CFG-03)", () => {
     expect(await writer.exited).toBe(0);
     expect(readCounted(path)).toEqual({ counter: 300, folders });
     expect(readdirSync(home).filter((name) => name.startsWith(".claude"))).toEqual([".claude.json"]);
+  }, 60_000);
+
+  test("of which four write without the lock whenever it is taken, every folder is in the file at the end", async () => {
+    const path = put(".claude.json", COUNTED);
+    const folders = numbered(6);
+    const writers = Array.from({ length: 4 }, () => startWriter(path, 100_000, 25, "impatient"));
+    for (const writer of writers) await writer.stdout.getReader().read();
+    for (const folder of folders) {
+      const report = await trust("claude", [folder]);
+      expect(report.files[0]).toMatchObject({ written: true, added: [folder], problem: null });
+    }
+    for (const writer of writers) writer.kill("SIGKILL");
+    for (const writer of writers) await writer.exited;
+    expect(readCounted(path).folders).toEqual(folders);
   }, 60_000);
 
   test("that knows no lock and is slow, no step of it is lost", async () => {

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -249,5 +250,70 @@ describe("the lock (CFG-03)", () => {
     expect(result.problem).toBe(`${path}: other programs keep writing it; try again`);
     expect(readFileSync(path, "utf8")).toBe(`a = ${looks + 1}\n`);
     expect(readdirSync(home)).toEqual(["config.toml"]);
+  });
+});
+
+describe("a program that had read the file before, and puts its copy over ours", () => {
+  /** A writer on its way: what it will rename, under the name that a living process gives it. */
+  function putOnTheWay(path: string, text: string): { arrive(): void; end(): void } {
+    const writer = Bun.spawn(["sleep", "1000"]);
+    const temporary = `${path}.tmp.${writer.pid}.0a1b`;
+    writeFileSync(temporary, text);
+    return { arrive: () => renameSync(temporary, path), end: () => writer.kill("SIGKILL") };
+  }
+
+  async function untilTrusted(path: string): Promise<void> {
+    while (!readFileSync(path, "utf8").includes('"/w"')) await Bun.sleep(1);
+  }
+
+  test.each([
+    ["with members of its own", '{\n  "numStartups": 8,\n  "theirs": true\n}\n'],
+    ["as we had read it", OLD],
+  ])("%s: it is waited for, and what it undid is written again", async (_what, text) => {
+    const path = put(".claude.json", OLD);
+    utimesSync(path, 1_000, 1_000);
+    const writer = putOnTheWay(path, text);
+    const pending = update();
+    await untilTrusted(path);
+    // Longer than anything but a file on the way is waited for.
+    await Bun.sleep(1_500);
+    writer.arrive();
+    expect(await pending).toMatchObject({ ...WRITTEN, merged: { added: ["/w"] } });
+    writer.end();
+    expect(readFileSync(path, "utf8")).toBe((addClaude(text) as { text: string }).text);
+    expect(readdirSync(home)).toEqual([".claude.json"]);
+  });
+
+  test("and never ceases: it is given up, and said", async () => {
+    const path = put("config.toml", "a = 1\n");
+    const file = { path, locked: false, folder: null };
+    let stop = false;
+    const undoing = (async () => {
+      while (!stop) {
+        if (readFileSync(path, "utf8") !== "a = 1\n") {
+          writeFileSync(`${path}.other`, "a = 1\n");
+          renameSync(`${path}.other`, path);
+        }
+        await Bun.sleep(1);
+      }
+    })();
+    const { written, problem } = await updateConfig(file, (text) => mergeCodexTrust(text, ["/w"]));
+    stop = true;
+    await undoing;
+    expect([written, problem]).toEqual([
+      true,
+      `${path}: other programs keep undoing what was written; try again`,
+    ]);
+  });
+
+  test("in the place of which a dead one left its file: nobody is waited for", async () => {
+    const path = put("config.toml", "a = 1\n");
+    const gone = Bun.spawn(["true"]);
+    await gone.exited;
+    writeFileSync(`${path}.tmp.${gone.pid}.0a1b`, "");
+    const result = await updateConfig({ path, locked: false, folder: null }, (text) =>
+      mergeCodexTrust(text, ["/w"]),
+    );
+    expect(result).toMatchObject(WRITTEN);
   });
 });

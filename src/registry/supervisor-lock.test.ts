@@ -88,7 +88,7 @@ describe("the supervisor's lock", () => {
     expect(await ask(paths)).toMatchObject({ held: false, holder: { pid: process.pid } });
     lock.release();
     expect(await ask(paths)).toEqual({ held: true });
-  });
+  }, 60_000);
 
   test("that another process took meanwhile stays that one's, name and all", async () => {
     const paths = freshNetwork();
@@ -101,7 +101,7 @@ describe("the supervisor's lock", () => {
     expect(lock.confirm()).toBe(false);
     lock.release();
     expect(readSupervisor(paths)?.pid).toBe(other.pid);
-  });
+  }, 60_000);
 
   test("of ten at once one gets it, and the others name the one", async () => {
     const paths = freshNetwork();
@@ -112,7 +112,7 @@ describe("the supervisor's lock", () => {
     expect(new Set(answers.filter((answer) => !answer.held).map((answer) => answer.holder?.pid))).toEqual(
       new Set([winner?.pid]),
     );
-  }, 20_000);
+  }, 60_000);
 
   test("that cannot be made is an error, not another's lock", async () => {
     const paths = freshNetwork();

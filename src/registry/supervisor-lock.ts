@@ -44,7 +44,9 @@ let connection: Database | null = null;
 /** Of the file that `connection` has open: another one at its path is another lock. */
 let inode = 0;
 
-/** How long a loser waits for the winner to have written its name, and for one that just died to be seen dead. */
+/** How long a loser waits for the winner to have written its name: it is about to, however busy the machine is. */
+const NAMED_MS = 10_000;
+/** How long one that just died is given to be seen dead, beside a lock that is free. */
 const SETTLE_MS = 500;
 const POLL_MS = 10;
 
@@ -55,7 +57,7 @@ const POLL_MS = 10;
 export async function acquireSupervisorLock(paths: LockPaths, version: string): Promise<SupervisorLock> {
   if (connection !== null) throw new ConvoyError("failed", "this process supervises a network already");
   ensureFolder(paths.state);
-  const deadline = performance.now() + SETTLE_MS;
+  const began = performance.now();
   while (true) {
     const opened = openExclusive(paths.lockDatabase);
     const holder = readSupervisor(paths);
@@ -66,7 +68,8 @@ export async function acquireSupervisorLock(paths: LockPaths, version: string): 
     }
     opened?.close();
     const settled = opened === null && holder !== null;
-    if (settled || performance.now() >= deadline) return { held: false, holder };
+    const patienceMs = opened === null ? NAMED_MS : SETTLE_MS;
+    if (settled || performance.now() - began >= patienceMs) return { held: false, holder };
     await systemClock.sleep(POLL_MS);
   }
 }

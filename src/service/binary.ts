@@ -9,24 +9,28 @@ export interface Typed {
   readonly path: string;
 }
 
+/** What Linux puts behind the name of a running program whose file was removed or renamed over. */
+const REMOVED = / \(deleted\)$/;
+
 /**
  * This program, by a path that outlives an upgrade where there is one: as it was typed, or as PATH has it; a folder
- * with a version in its name stands behind many a link. Else the program's own file.
+ * with a version in its name stands behind many a link. Else the program's own file, or the one that took its place.
  */
 export function ownBinary({ cwd, path }: Typed): string {
-  const own = realpathSync(process.execPath);
+  const own = process.execPath.replace(REMOVED, "");
   const typed = process.argv0.includes("/") ? [resolve(cwd, process.argv0)] : [];
   const found = path
     .split(":")
     .filter((folder) => folder.startsWith("/"))
     .map((folder) => join(folder, "convoy"));
-  return [...typed, ...found].find((one) => realPathOf(one) === own) ?? own;
+  const real = realPathOf(own);
+  return [...typed, ...found].find((one) => real !== null && realPathOf(one) === real) ?? real ?? own;
 }
 
 /** What stands at the path that a service names. */
 export function binaryState(binary: string): "this" | "other" | "gone" {
   if (!canRun(binary)) return "gone";
-  return realPathOf(binary) === realPathOf(process.execPath) ? "this" : "other";
+  return realPathOf(binary) === realPathOf(process.execPath.replace(REMOVED, "")) ? "this" : "other";
 }
 
 function canRun(path: string): boolean {

@@ -125,7 +125,9 @@ function lookAgainMs(
 ): number | null {
   const orphaned = world.sessions.some((session) => session.orphaned === true);
   const at = world.sessions
-    .filter((session) => session.orphaned === true || session.process === "unknown")
+    .filter(
+      ({ orphaned, process, starting }) => orphaned === true || process === "unknown" || starting === true,
+    )
     .map(({ name, pid }) => `${name} ${pid ?? ""}`)
     .join();
   looks.count = at === looks.at ? looks.count + 1 : 0;

@@ -82,11 +82,14 @@ export function sayTrust(files: readonly TrustFileReport[], said: Said, say: Say
 function sayAdoptions(decision: Decision, said: Said, say: Say): void {
   for (const { row, main } of decision.agents) {
     if (row.disposition !== "adopt" || row.blocked !== null || main === null) continue;
+    // Another program is about to start it: said when there is something to adopt.
+    if (main.outside === true && main.starting === true) continue;
     const key = runKey(main.name, main.pid);
     if (said.adopted.has(key)) continue;
     said.adopted.add(key);
     const { identity, busId } = row;
-    say({ type: "adopt", identity, busId, session: main.name, pid: main.childPid ?? null });
+    const outside = main.outside === true ? { outside: true as const } : {};
+    say({ type: "adopt", identity, busId, session: main.name, pid: main.childPid ?? null, ...outside });
   }
 }
 

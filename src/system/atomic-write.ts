@@ -25,6 +25,14 @@ export interface AtomicWriteOptions {
   readonly stillWanted?: () => boolean;
 }
 
+/** A complete new file beside its target, under the temporary name. */
+export interface PreparedFile {
+  /** Renames it over the target. On an error the target is as it was, the temporary file is gone, and the error is thrown. */
+  put(): void;
+  /** Removes it; the target is as it was. */
+  drop(): void;
+}
+
 /**
  * Replaces `path` by `content` (text as UTF-8). On any error the target is as it was and the temporary file is gone; the error is thrown.
  * The temporary name `<path>.tmp.<pid>.<rand>` is the one pty's readers ignore.
@@ -35,26 +43,60 @@ export function writeFileAtomic(
   content: string | Uint8Array,
   options: AtomicWriteOptions = {},
 ): boolean {
-  const temporary = `${path}.tmp.${process.pid}.${randomName()}`;
+  const prepared = prepareFile(path, content, options);
+  const wanted = options.stillWanted === undefined || isWanted(prepared, options.stillWanted);
+  if (wanted) prepared.put();
+  else prepared.drop();
+  return wanted;
+}
+
+function isWanted(prepared: PreparedFile, stillWanted: () => boolean): boolean {
   try {
-    const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
-    try {
-      writeAll(descriptor, typeof content === "string" ? Buffer.from(content, "utf8") : content);
-      if (options.owner !== undefined) giveTo(descriptor, options.owner);
-      // After the owner: changing that clears special bits.
-      if (options.mode !== undefined) fchmodSync(descriptor, options.mode);
-      if (options.sync === true) fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    effect("temporary-write");
-    const wanted = options.stillWanted?.() ?? true;
-    if (wanted) renameSync(temporary, path);
-    else removeTemporary(temporary);
-    return wanted;
+    return stillWanted();
   } catch (error) {
-    removeTemporary(temporary);
+    prepared.drop();
     throw error;
+  }
+}
+
+/**
+ * The first half of `writeFileAtomic`, for one who must do the second at a moment of its own: exactly one of `put` and
+ * `drop` is to be called. On any error nothing is left; the error is thrown.
+ */
+export function prepareFile(
+  path: string,
+  content: string | Uint8Array,
+  options: Omit<AtomicWriteOptions, "stillWanted"> = {},
+): PreparedFile {
+  const temporary = `${path}.tmp.${process.pid}.${randomName()}`;
+  const drop = () => removeTemporary(temporary);
+  const orDrop = (act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      drop();
+      throw error;
+    }
+  };
+  orDrop(() => writeTemporary(temporary, content, options));
+  effect("temporary-write");
+  return { put: () => orDrop(() => renameSync(temporary, path)), drop };
+}
+
+function writeTemporary(
+  temporary: string,
+  content: string | Uint8Array,
+  options: Omit<AtomicWriteOptions, "stillWanted">,
+): void {
+  const descriptor = openSync(temporary, "wx", options.mode ?? 0o600);
+  try {
+    writeAll(descriptor, typeof content === "string" ? Buffer.from(content, "utf8") : content);
+    if (options.owner !== undefined) giveTo(descriptor, options.owner);
+    // After the owner: changing that clears special bits.
+    if (options.mode !== undefined) fchmodSync(descriptor, options.mode);
+    if (options.sync === true) fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

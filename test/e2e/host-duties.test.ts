@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { fileIdentity } from "../../src/system/file-identity.ts";
 import { processTable } from "../../src/system/processes.ts";
 import { missingPrograms, skippable } from "../support/skippable.ts";
 import { BINARY } from "./binary.ts";
@@ -29,7 +30,8 @@ function isWhole(identity: string): boolean {
     record?.tags?.role === "agent" &&
     existsSync(pid) &&
     readFileSync(pid, "utf8") === String(hostPid(identity)) &&
-    socket?.isSocket() === true
+    socket?.isSocket() === true &&
+    fileIdentity(registryFile(identity, ".sock")) === net.ledger(identity)?.socket
   );
 }
 
@@ -43,6 +45,9 @@ function readJson(path: string): { daemonPid?: number; tags?: Record<string, str
   }
 }
 
+/** A file system may give its number to the new socket too. */
+const LEAVE_SOCKET = `Bun.listen({ unix: process.argv[1], socket: { data() {} } }); process.kill(process.pid, "SIGKILL");`;
+
 /** What can befall each file; by name. */
 const LOSSES: Readonly<Record<string, (identity: string) => void>> = {
   "record deleted": (identity) => rmSync(registryFile(identity, ".json")),
@@ -52,6 +57,10 @@ const LOSSES: Readonly<Record<string, (identity: string) => void>> = {
   "socket replaced by a file": (identity) => {
     rmSync(registryFile(identity, ".sock"));
     writeFileSync(registryFile(identity, ".sock"), "");
+  },
+  "socket replaced by another's, who is gone": (identity) => {
+    rmSync(registryFile(identity, ".sock"));
+    Bun.spawnSync([process.execPath, "-e", LEAVE_SOCKET, registryFile(identity, ".sock")]);
   },
   "pid file deleted": (identity) => rmSync(registryFile(identity, ".pid")),
   "pid file emptied": (identity) => truncateSync(registryFile(identity, ".pid"), 0),

@@ -262,13 +262,14 @@ export class Net {
   }
 }
 
-/** Waits until `look` gives something; throws with what was waited for. */
+/** Waits until `look` gives something, `deadlineMs` at most; throws with what was waited for. */
 export async function until<T>(
   what: string,
   look: () => T | null | undefined | false | Promise<T | null | undefined | false>,
   context: () => string = () => "",
+  deadlineMs = DEADLINE_MS,
 ): Promise<T> {
-  const deadline = performance.now() + DEADLINE_MS;
+  const deadline = performance.now() + deadlineMs;
   while (true) {
     const found = await look();
     if (found !== null && found !== undefined && found !== false) return found;

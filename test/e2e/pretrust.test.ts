@@ -45,6 +45,19 @@ test("--json, --harness and --config-dir", async () => {
   expect([existsSync(claude), existsSync(join(home.path, ".codex/config.toml"))]).toEqual([false, false]);
 });
 
+test("the config's lock is held for a rename, not for the writing of a file", async () => {
+  const log = join(home.path, "effects");
+  const env = { PATH: "/nowhere", CONVOY_TEST_EFFECTS: log };
+  expect((await home.convoy(["pretrust", "a"], { env })).code).toBe(0);
+  const effects = readFileSync(log, "utf8").trim().split("\n");
+  expect(effects.map((line) => line.split(" ")[0])).toEqual([
+    "temporary-write",
+    "config-lock-take",
+    "trust-write",
+    "config-lock-release",
+  ]);
+});
+
 test("a folder that is not there is an error, and the others go on", async () => {
   writeFileSync(join(home.path, "file"), "");
   expect(await pretrust("nope", "file", "a")).toEqual({

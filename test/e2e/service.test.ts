@@ -1,6 +1,6 @@
 /** `convoy service` as a person types it, beside a stand-in for systemctl; and `convoy up --wait`. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { skippable } from "../support/skippable.ts";
 import { BINARY } from "./binary.ts";
@@ -41,6 +41,18 @@ test("print writes what would be installed to stdout, and nothing anywhere", asy
   expect(list.stdout).toContain("<key>AbandonProcessGroup</key>\n  <true/>");
   expect(list.stdout).toContain("<string>--on-event=a &amp; b</string>");
   expect(snapshot(net.home)).toEqual(before);
+});
+
+test("a program whose file was renamed over names the file that took its place", async () => {
+  const file = join(net.home, "convoy");
+  copyFileSync(BINARY, file);
+  const line = `exec 3<"$0" && rm "$0" && cp "$1" "$0" && exec /proc/self/fd/3 service print --network "$2"`;
+  const child = Bun.spawn(["sh", "-c", line, file, BINARY, net.root], {
+    env: net.env(),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const unit = await new Response(child.stdout).text();
+  expect([await child.exited, unit.includes(`"${file}" "`)]).toEqual([0, true]);
 });
 
 test("install writes the unit, has it read, enabled and started; a second one does nothing", async () => {

@@ -21,7 +21,7 @@ test("one that is left out is neither passed nor failed, and its reason is said 
   const words = ["test", "--reporter=junit", `--reporter-outfile=${report}`, "./a.test.ts"];
   const child = Bun.spawn([process.execPath, ...words], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOME: folder, CONVOY_TEST_SKIPPED: reasons },
+    env: { PATH: process.env.PATH ?? "", HOME: folder, CONVOY_TEST_NOTES: reasons },
     stdout: "pipe",
     stderr: "ignore",
   });

@@ -7,7 +7,7 @@ import { appendFileSync } from "node:fs";
 import process from "node:process";
 
 /** A file that scripts/test shows at its end; not set when a test file is run by hand. */
-const REASONS = process.env.CONVOY_TEST_SKIPPED;
+const REASONS = process.env.CONVOY_TEST_NOTES;
 
 /** `missing` says what this machine has not got, as a phrase; null when the test can run. */
 export function skippable(
