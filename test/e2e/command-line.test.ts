@@ -1,8 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, createHome, type Home, namedNetwork } from "./binary.ts";
+import { DEADLINE_MS } from "./kit.ts";
+
+setDefaultTimeout(2 * DEADLINE_MS);
 
 let home: Home;
 beforeEach(() => {
