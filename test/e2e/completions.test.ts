@@ -8,7 +8,7 @@ import { DEADLINE_MS, Net, snapshot } from "./kit.ts";
 import { SHELLS, ShellTerminal } from "./shells.ts";
 
 // Each key of a whole table is waited for.
-setDefaultTimeout(10 * DEADLINE_MS);
+setDefaultTimeout(20 * DEADLINE_MS);
 
 /** A name that does something when a shell reads it as a part of its line. */
 const NASTY = "dir $(touch ran) `touch ran` 'q\"";

@@ -1,14 +1,16 @@
 /** Real interactive shells, with convoy's completions loaded the way its help says, typed into and their screen read. */
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Terminal } from "@xterm/headless";
 import { BINARY } from "./binary.ts";
-import { type Net, until } from "./kit.ts";
+import { DEADLINE_MS, type Net, until } from "./kit.ts";
 import { PersonTerminal } from "./terminal.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
+/** A shell with all its own completions takes seconds to start, on a busy machine a minute. */
+const PATIENCE_MS = 4 * DEADLINE_MS;
 const COLS = 100;
 const ROWS = 40;
 
@@ -26,7 +28,7 @@ const SETTINGS: Readonly<
   zsh: {
     words: ["zsh", "-d", "-i"],
     files: {
-      ".zshrc": `PS1='$ '\nunsetopt beep\nautoload -Uz compinit && compinit -u -D\neval "$(convoy completions zsh)"\n`,
+      ".zshrc": `PS1='$ '\nunsetopt beep\nautoload -Uz compinit && compinit -C\neval "$(convoy completions zsh)"\n`,
     },
   },
   fish: {
@@ -40,6 +42,10 @@ const SETTINGS: Readonly<
   },
 };
 
+/** What zsh finds out at its first start about completions of its own: later ones take it over. */
+const DUMP = ".zcompdump";
+let dump: string | null = null;
+
 export class ShellTerminal {
   private readonly terminal: PersonTerminal;
   private readonly screen = new Terminal({ cols: COLS, rows: ROWS, allowProposedApi: true });
@@ -52,7 +58,8 @@ export class ShellTerminal {
     own: Readonly<Record<string, string>> = {},
   ): Promise<ShellTerminal> {
     const { words, files } = SETTINGS[shell];
-    for (const [name, text] of Object.entries({ ...files, ...own })) {
+    const known = dump === null || shell !== "zsh" ? {} : { [DUMP]: dump };
+    for (const [name, text] of Object.entries({ ...known, ...files, ...own })) {
       mkdirSync(dirname(join(net.home, name)), { recursive: true });
       writeFileSync(join(net.home, name), text);
     }
@@ -66,6 +73,8 @@ export class ShellTerminal {
     const terminal = new PersonTerminal({ command: words, env, cwd: net.home, rows: ROWS, cols: COLS });
     const started = new ShellTerminal(terminal);
     await started.shows("$");
+    const made = join(net.home, DUMP);
+    if (existsSync(made)) dump ??= readFileSync(made, "utf8");
     return started;
   }
 
@@ -107,6 +116,7 @@ export class ShellTerminal {
         return typeof wanted === "string" ? text === wanted : wanted.test(text);
       },
       () => text,
+      PATIENCE_MS,
     );
     return text;
   }
