@@ -8,9 +8,9 @@ setDefaultTimeout(2 * PATIENCE_MS);
 
 const ROUNDS = 10;
 const AGENTS = Array.from({ length: 8 }, (_, n): HarnessAgent => ({ identity: `w${n}`, program: "claude" }));
-/** Twenty folders, in lanes that go on beside each other. */
-const LANES = 4;
-const FOLDERS_PER_LANE = 5;
+/** Twenty folders, two by each command, in lanes that go on beside each other. */
+const LANES = 2;
+const FOLDERS_PER_LANE = 10;
 
 /** What others keep in that file, and nobody here changes. */
 const FOREIGN = {
@@ -64,7 +64,9 @@ function pathsOf(value: unknown, path = ""): Set<string> {
 
 async function pretrustLane(folders: readonly string[]): Promise<number[]> {
   const codes: number[] = [];
-  for (const folder of folders) codes.push((await net.convoy(["pretrust", folder])).code);
+  for (let at = 0; at < folders.length; at += 2) {
+    codes.push((await net.convoy(["pretrust", ...folders.slice(at, at + 2)])).code);
+  }
   return codes;
 }
 
@@ -79,7 +81,7 @@ for (let round = 1; round <= ROUNDS; round += 1) {
     const pids = AGENTS.map(({ identity }) => net.pid(identity) ?? 0);
     const [codes, shown] = await Promise.all([Promise.all(lanes.map(pretrustLane)), net.untilShown(AGENTS)]);
     expect(shown).toEqual(Object.fromEntries(AGENTS.map(({ identity }) => [identity, "prompt"])));
-    expect(codes.flat()).toEqual(lanes.flat().map(() => 0));
+    expect([...new Set(codes.flat())]).toEqual([0]);
     const trusted = [...AGENTS.map(({ identity }) => net.folder(`n/worktrees/${identity}`)), ...lanes.flat()];
     expect(net.trusted().sort()).toEqual(trusted.sort());
 

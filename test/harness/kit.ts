@@ -12,7 +12,7 @@ export const PROGRAMS: readonly Program[] = ["claude", "codex"];
 
 /** Longest wait for a harness: many of them may start at once, on few processors. */
 export const PATIENCE_MS = 180_000;
-const LOOK_MS = 250;
+const LOOK_MS = 500;
 
 /** Where `scripts/harnesses.sh` has put both programs. */
 const HARNESSES = process.env.CONVOY_TEST_HARNESSES ?? "";
