@@ -79,7 +79,7 @@ harness_tests() {
   case $? in
     0) ;;
     2)
-      echo "skipped: harness tests: $harness_why" >>"$notes"
+      note "skipped: harness tests: $harness_why"
       return
       ;;
     *)
@@ -89,7 +89,7 @@ harness_tests() {
       ;;
   esac
   if on_loopback true 2>/dev/null; then runner=on_loopback; fi
-  export CONVOY_TEST_HARNESSES="$HARNESSES" CONVOY_TEST_NOTES="$notes"
+  export CONVOY_TEST_HARNESSES="$HARNESSES"
   run_tests harness $(find ./test/harness -name '*.test.ts' | sort)
   runner=
 }

@@ -1,5 +1,6 @@
 /** What a listing says of an agent beside its state: why, and the command to type next. */
 import { type AgentRow, NO_DECLARATION } from "./agent-state.ts";
+import { OUTSIDE } from "./decide.ts";
 
 export interface AgentNote {
   /** One line; "" when the state says it all. */
@@ -25,6 +26,7 @@ function declared({ identity, state, status, reason, changed, host }: AgentRow):
   const down = `convoy down --agent ${identity}`;
   switch (state) {
     case "running":
+      if (reason.startsWith(OUTSIDE)) return { text: "outside convoy's host", command: restart };
       return changed ? { text: "changed", command: restart } : { text: "", command: null };
     case "orphaned":
       return { text: "no session host", command: restart };

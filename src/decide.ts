@@ -13,7 +13,9 @@ import type { ObservedSession } from "./session.ts";
 import {
   busIdAccessor,
   findDeaths,
+  findForeignDeaths,
   findNudges,
+  findRetags,
   findUpdates,
   mainSessionOf,
   runsOtherwise,
@@ -28,6 +30,9 @@ import type {
   TeardownAction,
   World,
 } from "./world.ts";
+
+/** How the reason of an agent begins that pty's program started, or started again. */
+export const OUTSIDE = "runs outside convoy's host";
 
 /** Decides one pass over the world. Every agent in force gets exactly one row. */
 export function decide(world: World): Decision {
@@ -44,7 +49,7 @@ export function decide(world: World): Decision {
   const { order, cycles } = planLaunchOrder(here.map(({ entry }) => entry.declaration));
   return {
     agents,
-    deaths: findDeaths(world, accessor),
+    deaths: [...findDeaths(world, accessor), ...findForeignDeaths(acts.launches)],
     teardowns: acts.teardowns,
     parks: acts.parks,
     launches: sortLaunches(
@@ -53,6 +58,7 @@ export function decide(world: World): Decision {
     ),
     nudges: findNudges(world, accessor),
     updates: findUpdates(world),
+    retags: findRetags(world),
     problems: [...world.inForce.problems, ...cycles.map((cycle) => cycleProblem(cycle, here))],
     withoutSidecar: acts.withoutSidecar,
   };
@@ -143,7 +149,7 @@ function decideActive(
     return { agent, row, sessions: own, main, waitingFor };
   };
   const hold = world.holds[agent.busId];
-  if (verdict.verdict === "unknown") return decision("unknown", "cannot tell whether it lives");
+  if (verdict.verdict === "unknown") return decision("unknown", describeDoubt(main));
   if (hold !== undefined) return decision("held", `held by ${hold.by} since ${hold.at}`);
   const frozen = agent.conflict !== null && !(agent.recoverable && verdict.verdict !== "alive");
   if (frozen) return decision("conflict", agent.conflict ?? "");
@@ -171,12 +177,19 @@ function decideActive(
   }
 }
 
+function describeDoubt(main: ObservedSession | null): string {
+  const doubt = "cannot tell whether it lives";
+  if (main === null || main.childPid == null || main.ledger != null || main.record != null) return doubt;
+  return `${doubt}: process ${main.childPid} is marked as its own, and its files are gone`;
+}
+
 function describeRun(
   agent: AgentInForce,
   main: ObservedSession | null,
   own: readonly ObservedSession[],
 ): string {
   const { identity } = agent.entry.declaration;
+  if (main?.outside === true) return `${OUTSIDE}; to take it in: convoy restart ${identity}`;
   const runs = main?.orphaned === true ? "runs without its session host" : "runs";
   const changed = agent.conflict === null && own.some((session) => runsOtherwise(session, agent.specs));
   return changed ? `${runs}, its declaration has changed since: convoy restart ${identity}` : runs;

@@ -2,6 +2,8 @@
  * What happened, as data: one event has one rendering for people and one for machines, both made here.
  * Members are those of the contract's `up --json`; a record written by a newer convoy may carry more.
  */
+
+import { count } from "./count.ts";
 import type { Problem } from "./declaration.ts";
 import type { PlanRow } from "./world.ts";
 
@@ -58,7 +60,8 @@ export type EventBody =
       readonly fastFails: number;
       readonly limit: number;
     } & About)
-  | ({ readonly type: "adopt"; readonly pid: number | null } & About)
+  /** `outside`: its session host is another program's. */
+  | ({ readonly type: "adopt"; readonly pid: number | null; readonly outside?: true } & About)
   | ({
       readonly type: "death";
       readonly kind: "vanished" | "exited";
@@ -149,13 +152,13 @@ export function describeEvent(event: EventBody, networkFlag = ""): string {
     case "launch_failed":
       return `${event.session} could not be started: ${event.error} (failure ${event.fastFails} of ${event.limit})`;
     case "adopt":
-      return `${event.session} runs already, ${pidText(event.pid)}`;
+      return `${event.session} runs already, ${pidText(event.pid)}${event.outside === true ? ", outside convoy's host" : ""}`;
     case "death":
       return `${event.session} died: ${event.message}${event.lastLine === null ? "" : `; last line: ${event.lastLine}`}`;
     case "respawn":
       return `${event.session} started again, ${pidText(event.pid)} (fast failures: ${event.fastFails} of ${event.limit})`;
     case "session_flapping":
-      return `${event.session} parked after ${event.counter} failures within ${event.window} s each; to try again: convoy reset ${event.identity}${networkFlag}`;
+      return `${event.session} parked after ${count(event.counter, "failure")} within ${event.window} s each; to try again: convoy reset ${event.identity}${networkFlag}`;
     case "retire":
       return `${event.session} is retired: ${event.result}`;
     case "held":
@@ -179,7 +182,7 @@ export function describeEvent(event: EventBody, networkFlag = ""): string {
     case "once_summary":
       return `launched ${event.launched}, adopted ${event.adopted}, torn down ${event.torndown}, parked ${event.parked}, waiting ${event.waiting}, held ${event.held}, failed ${event.failed}`;
     case "detach":
-      return `detached: ${event.kept} session${event.kept === 1 ? "" : "s"} left running; to end them: convoy down${networkFlag}`;
+      return `detached: ${count(event.kept, "session")} left running; to end them: convoy down${networkFlag}`;
     default:
       return describeUnknown(event);
   }
@@ -210,8 +213,9 @@ function describeTrust(file: TrustFileReport): string {
     const problem = file.problem.startsWith(file.path) ? file.problem : `${file.path}: ${file.problem}`;
     return `trust not written, so agents may stop at the trust question: ${problem}`;
   }
-  const count = `${file.added.length} workspace${file.added.length === 1 ? "" : "s"}`;
-  const done = file.written ? `${count} trusted in ${file.path}` : `nothing to add to ${file.path}`;
+  const done = file.written
+    ? `${count(file.added.length, "workspace")} trusted in ${file.path}`
+    : `nothing to add to ${file.path}`;
   if (file.refused.length === 0) return done;
   return `${done}; left alone, since it says otherwise about ${file.refused.join(", ")}`;
 }

@@ -62,6 +62,8 @@ export interface Ledger {
   readonly task: string;
   readonly host: ProcessIdentity | null;
   readonly child: ProcessIdentity | null;
+  /** The socket file that its host has bound, as `fileIdentity` has it; null before that. */
+  readonly socket: string | null;
   /** Boot id under which `host` and `child` were started. */
   readonly boot: string;
   /** Version of the convoy that launched it, and of the protocol its host speaks. */
@@ -79,7 +81,11 @@ export interface Ledger {
   readonly baseEnv: Readonly<Record<string, string>>;
   /** Tags as convoy last wrote them; they stand in for a record that is gone or torn. */
   readonly tags: Readonly<Record<string, string>>;
+  /** ISO 8601: right before these tags were written; null when that is not known. */
+  readonly tagsAt: string | null;
   readonly endedBy: EndedBy | null;
+  /** Its session host was told to end by another program (TERM): `pty kill`, `pty restart`, a person's `kill`. */
+  readonly terminated: boolean;
   /** Launches after the first. */
   readonly restarts: number;
   /** How the current run ended; null while it runs, or when nobody saw its end. */

@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { LAUNCHED_AT, ledgerFixture, recordFixture } from "../test/fakes/ledgers.ts";
 import type { Ledger } from "./ledger.ts";
-import { observeSession, type SessionFacts } from "./liveness.ts";
+import { observeSession } from "./liveness.ts";
 import type { Identification, SessionRecord } from "./session.ts";
+import type { SessionFacts } from "./session-facts.ts";
 
 const HOST = { pid: 10, start: "100" };
 const CHILD = { pid: 11, start: "101" };
@@ -17,9 +18,11 @@ const record = (members: Partial<SessionRecord> = {}) =>
   ({ state: "read", value: recordFixture(members) }) as const;
 const MISSING = { state: "missing" } as const;
 const TORN = { state: "unusable" } as const;
-const ANSWERED = { state: "answered", hostPid: 20, childPid: 21 } as const;
+const NOTHING_LOST = { set: {}, remove: [] };
+const ANSWERED = { state: "answered", hostPid: 20, childPid: 21, convoy: false } as const;
 const SILENT = { state: "silent" } as const;
-const NO_STRAYS = { state: "searched", host: null, child: null } as const;
+const NO_STRAYS = { state: "searched", host: null, child: null, ptyHost: null, ptyChildPid: null } as const;
+const PTY_HOST = { ...NO_STRAYS, ptyHost: { pid: 30, start: "300" } } as const;
 
 function facts(members: Partial<SessionFacts>): SessionFacts {
   return {
@@ -28,6 +31,7 @@ function facts(members: Partial<SessionFacts>): SessionFacts {
     ledger: ledger(),
     pidFile: { state: "read", value: 10 },
     socketFile: true,
+    socketReplaced: false,
     socket: { state: "not-probed" },
     host: "ours",
     child: "ours",
@@ -36,6 +40,7 @@ function facts(members: Partial<SessionFacts>): SessionFacts {
     strays: { state: "not-searched" },
     launching: false,
     agent: "box.a",
+    lostTags: NOTHING_LOST,
     ...members,
   };
 }
@@ -46,6 +51,7 @@ function summary(members: Partial<SessionFacts>): string {
   const special = [
     seen.orphaned === true ? "orphaned" : "",
     seen.starting === true ? "starting" : "",
+    seen.outside === true ? "outside" : "",
     seen.pid === null ? "" : `host ${seen.pid}`,
     seen.childPid == null ? "" : `child ${seen.childPid}`,
     (seen.missing ?? []).length === 0 ? "" : `missing ${seen.missing?.join("+")}`,
@@ -195,7 +201,18 @@ describe("a session that another program started again after the ledger's run", 
   const over = { ...dead, ledger: ledger({ end: END }) } as const;
   const again = record({ createdAt: LATER });
   test.each<[string, Partial<SessionFacts>, string]>([
-    ["it answers", { ...over, socket: ANSWERED }, "ours running, host 20, child 21"],
+    ["it answers", { ...over, socket: ANSWERED }, "ours running, outside, host 20, child 21"],
+    ["its host is just starting", { ...over, strays: PTY_HOST }, "ours running, starting, outside, host 30"],
+    [
+      "its host has lost its files",
+      { ...over, record: MISSING, strays: { ...PTY_HOST, ptyChildPid: 31 } },
+      "ours running, outside, host 30, child 31",
+    ],
+    [
+      "something silent there is its host",
+      { ...over, socket: SILENT, strays: PTY_HOST },
+      "ours running, starting, outside, host 30",
+    ],
     ["something is silent there", { ...over, socket: SILENT }, "unknown vanished, host 10"],
     ["nobody listens on the old socket", { ...over, socket: { state: "absent" } }, "not-ours exited 3"],
     ["a newer record whose host exists", { ...over, record: again }, "unknown vanished, host 10"],
@@ -218,8 +235,37 @@ describe("a session that another program started again after the ledger's run", 
 describe("a session without a ledger", () => {
   const exit = record({ exitCode: 0, exitedAt: LATER });
   test.each<[string, Partial<SessionFacts>, string]>([
-    ["answers", { ...own, socket: ANSWERED }, "ours running, host 20, child 21"],
-    ["answers after its exit", { ...own, record: exit, socket: ANSWERED }, "ours running, host 20, child 21"],
+    ["answers", { ...own, socket: ANSWERED }, "ours running, outside, host 20, child 21"],
+    [
+      "answers after its exit",
+      { ...own, record: exit, socket: ANSWERED },
+      "ours running, outside, host 20, child 21",
+    ],
+    [
+      "a host of convoy answers, its record is gone",
+      {
+        ...own,
+        record: MISSING,
+        socket: { ...ANSWERED, convoy: true },
+        pidFile: { state: "read", value: 20 },
+      },
+      "ours running, host 20, child 21, missing record",
+    ],
+    [
+      "its host is found, the record tells of an earlier end",
+      { ...own, record: exit, socketFile: false, strays: { ...NO_STRAYS, host: HOST, child: CHILD } },
+      "ours running, host 10, child 11, missing socket",
+    ],
+    [
+      "pty's host is found, nobody listens",
+      { ...own, socket: { state: "absent" }, strays: { ...PTY_HOST, ptyChildPid: 31 } },
+      "ours running, outside, host 30, child 31",
+    ],
+    [
+      "an earlier run left a program",
+      { ...own, record: exit, strays: { ...NO_STRAYS, child: CHILD } },
+      "not-ours exited 0",
+    ],
     ["exit in the record", { ...own, record: exit }, "not-ours exited 0"],
     ["its host is gone", { ...own, namedHost: "gone" }, "not-ours vanished"],
     [
@@ -230,6 +276,29 @@ describe("a session without a ledger", () => {
     ["its pid exists, nobody listens", { ...own, socket: { state: "absent" } }, "unknown vanished, host 10"],
     ["names no host", { ...own, pidFile: MISSING, namedHost: "none" }, "unknown vanished"],
     ["a torn record", { ...own, record: TORN, namedHost: "gone" }, "not-ours vanished"],
+  ])("%s", (_, members, expected) => {
+    expect(summary(members)).toBe(expected);
+  });
+});
+
+describe("a session without any file", () => {
+  const gone = { ...own, record: MISSING, pidFile: MISSING, socketFile: false, namedHost: "none" } as const;
+  test.each<[string, Partial<SessionFacts>, string]>([
+    [
+      "whose host runs",
+      { ...gone, strays: { ...NO_STRAYS, host: HOST, child: CHILD } },
+      "ours running, host 10, child 11, missing record+socket+pid",
+    ],
+    [
+      "that pty's program is starting",
+      { ...gone, strays: PTY_HOST },
+      "ours running, starting, outside, host 30",
+    ],
+    [
+      "of which a program runs",
+      { ...gone, strays: { ...NO_STRAYS, child: CHILD } },
+      "unknown vanished, child 11",
+    ],
   ])("%s", (_, members, expected) => {
     expect(summary(members)).toBe(expected);
   });
@@ -259,7 +328,7 @@ describe("a session whose ledger cannot be used", () => {
     [
       "it answers",
       { ...tornLedger, strays: NO_STRAYS, socket: ANSWERED, pidFile: { state: "read", value: 20 } },
-      "ours running, host 20, child 21",
+      "ours running, outside, host 20, child 21",
     ],
   ])("%s", (_, members, expected) => {
     expect(summary(members)).toBe(expected);
@@ -270,6 +339,7 @@ test("a living session names the files that it lost", () => {
   const lost = { record: TORN, socketFile: false, pidFile: { state: "read", value: 99 } } as const;
   expect(summary(lost)).toBe("ours running, host 10, child 11, missing record+socket+pid");
   expect(summary({ ...lost, ...dead })).toBe("not-ours vanished");
+  expect(summary({ socketReplaced: true })).toBe("ours running, host 10, child 11, missing socket");
 });
 
 test("the whole of an observed session: the record stands before the ledger, the ledger stands in for it", () => {
@@ -283,6 +353,7 @@ test("the whole of an observed session: the record stands before the ledger, the
     exitCode: null,
     exitedAt: null,
     tags: { x: "1" },
+    lostTags: NOTHING_LOST,
     command: "bash",
     args: ["-c", "exec sleep 1"],
     cwd: "/",
@@ -292,11 +363,15 @@ test("the whole of an observed session: the record stands before the ledger, the
     childPid: 11,
     orphaned: false,
     starting: false,
+    outside: false,
     ledger: ledger().value,
     record: record({ tags: { x: "1" }, command: "bash" }).value,
     agent: "box.a",
     missing: [],
   });
+  const lostTags = { set: { "strategy.status": "flapping" }, remove: ["y"] };
+  const undone = facts({ record: record({ tags: { x: "1", y: "2" } }), lostTags });
+  expect(observeSession(undone).tags).toEqual({ x: "1", "strategy.status": "flapping" });
   const without = observeSession(facts({ record: MISSING }));
   expect([without.tags, without.command, without.createdAt]).toEqual([{ role: "agent" }, "sh", LAUNCHED_AT]);
 });
@@ -331,6 +406,7 @@ const anyFacts: fc.Arbitrary<SessionFacts> = fc
       NO_STRAYS,
       { ...NO_STRAYS, host: HOST },
       { ...NO_STRAYS, child: CHILD },
+      PTY_HOST,
       { state: "cannot-tell" },
       { state: "not-searched" },
     ),
@@ -365,6 +441,7 @@ describe("whatever the facts", () => {
         if (observed.process === "not-ours") {
           expect(isProvenDead(seen)).toBe(true);
           expect(seen.child).not.toBe("ours");
+          if (seen.strays.state === "searched") expect(seen.strays.ptyHost).toBeNull();
           if (seen.ledger.state === "read" && seen.ledger.value.end === null)
             expect(seen.host).not.toBe("ours");
         }
@@ -376,7 +453,7 @@ describe("whatever the facts", () => {
   test("what is said agrees with itself", () => {
     fc.assert(
       fc.property(anyFacts, (seen) => {
-        const { process, processAlive, status, exitCode, orphaned, pid, missing, host, child } =
+        const { process, processAlive, status, exitCode, orphaned, outside, pid, missing, host, child } =
           observeSession(seen);
         expect(processAlive).toBe(process !== "not-ours");
         if (process === "ours") expect(status).toBe("running");
@@ -384,7 +461,7 @@ describe("whatever the facts", () => {
           expect([status === "running", pid, child]).toEqual([false, null, "not-ours"]);
         if (processAlive || status === "vanished") expect(exitCode).toBeNull();
         if (orphaned === true) expect([host, child]).toEqual(["not-ours", "ours"]);
-        if ((missing ?? []).length > 0) expect([process, host]).toEqual(["ours", "ours"]);
+        if ((missing ?? []).length > 0) expect([process, host, outside]).toEqual(["ours", "ours", false]);
       }),
       { numRuns: 5_000 },
     );

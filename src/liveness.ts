@@ -4,56 +4,9 @@
  * child are both provably dead; a file that is missing or torn proves nothing. What is not proven is "unknown".
  */
 import type { Ledger } from "./ledger.ts";
-import type { Identification, ObservedSession, ProcessIdentity, SessionRecord } from "./session.ts";
-
-/** A file as it was found: usable, not there, or there and not usable. */
-export type Found<T> =
-  | { readonly state: "read"; readonly value: T }
-  | { readonly state: "missing" }
-  | { readonly state: "unusable" };
-
-/** What a connection to the session's socket gave. */
-export type SocketAnswer =
-  | { readonly state: "answered"; readonly hostPid: number | null; readonly childPid: number | null }
-  /** Somebody may be there: no answer in time, another's answer, or no right to connect. */
-  | { readonly state: "silent" }
-  /** Nobody listens at that path. It proves no death: another program may have taken the socket away. */
-  | { readonly state: "absent" }
-  | { readonly state: "not-probed" };
-
-/** What the process table holds that bears this session's marks but stands in no ledger. */
-export type Strays =
-  | { readonly state: "not-searched" }
-  /** Processes exist that may not be looked at. */
-  | { readonly state: "cannot-tell" }
-  | {
-      readonly state: "searched";
-      readonly host: ProcessIdentity | null;
-      readonly child: ProcessIdentity | null;
-    };
-
-/** Everything that is known of one session at one moment. */
-export interface SessionFacts {
-  readonly name: string;
-  readonly record: Found<SessionRecord>;
-  readonly ledger: Found<Ledger>;
-  /** Content of `<name>.pid`. */
-  readonly pidFile: Found<number>;
-  /** Whether a socket stands at `<name>.sock`. */
-  readonly socketFile: boolean;
-  readonly socket: SocketAnswer;
-  /** The ledger's host and child in the process table, boot compared; null where the ledger names none. */
-  readonly host: Identification | null;
-  readonly child: Identification | null;
-  /** False when the ledger is of another boot (by its file's age, when unusable): whatever ran under it is gone. */
-  readonly sameBoot: boolean;
-  /** Whether some process has the pid that `.pid` or `daemonPid` names; a pid is no identity, so never "ours". */
-  readonly namedHost: "exists" | "gone" | "none";
-  readonly strays: Strays;
-  /** Whether a living process holds the session's launch lock. */
-  readonly launching: boolean;
-  readonly agent: string | null;
-}
+import type { Identification, ObservedSession, SessionRecord } from "./session.ts";
+import type { Found, SessionFacts, SocketAnswer } from "./session-facts.ts";
+import { patchTags, type Tags } from "./tags.ts";
 
 interface Verdict {
   readonly process: Identification;
@@ -65,6 +18,8 @@ interface Verdict {
   readonly exitCode?: number | null;
   readonly exitedAt?: string | null;
   readonly starting?: boolean;
+  /** Its host is another program's. */
+  readonly outside?: boolean;
 }
 
 /** The launch writes record and ledger together; a record born later than this after it is another program's run. */
@@ -85,7 +40,8 @@ export function observeSession(facts: SessionFacts): ObservedSession {
     pid: verdict.host === "not-ours" ? null : verdict.pid,
     exitCode: verdict.exitCode ?? null,
     exitedAt: verdict.exitedAt ?? null,
-    tags: record?.tags ?? (record === null ? (ledger?.tags ?? {}) : {}),
+    tags: tagsOf(facts),
+    lostTags: facts.lostTags,
     command: record?.command ?? ledger?.spec.command ?? "",
     args: record?.args ?? ledger?.spec.args ?? [],
     cwd: record?.cwd ?? ledger?.spec.cwd ?? "",
@@ -95,6 +51,7 @@ export function observeSession(facts: SessionFacts): ObservedSession {
     childPid: verdict.child === "not-ours" ? null : verdict.childPid,
     orphaned,
     starting: verdict.starting ?? false,
+    outside: verdict.outside ?? false,
     ledger,
     record,
     agent: facts.agent,
@@ -102,11 +59,37 @@ export function observeSession(facts: SessionFacts): ObservedSession {
   };
 }
 
+/** The record's, as they are once convoy's lost changes are made again; the ledger's stand in for them. */
+function tagsOf({ record, ledger, lostTags }: SessionFacts): Tags {
+  if (record.state !== "read") return usable(ledger)?.tags ?? {};
+  return patchTags(record.value.tags ?? {}, lostTags.set, lostTags.remove);
+}
+
 function usable<T>(found: Found<T>): T | null {
   return found.state === "read" ? found.value : null;
 }
 
 function judge(facts: SessionFacts): Verdict {
+  const verdict = judgeByFiles(facts);
+  return verdict.process === "ours" ? verdict : (judgePtyHost(facts) ?? verdict);
+}
+
+/** pty's program has a host for it: from the moment that is started, before it has made a file, and without any. */
+function judgePtyHost({ strays }: SessionFacts): Verdict | null {
+  if (strays.state !== "searched" || strays.ptyHost === null) return null;
+  return {
+    process: "ours",
+    status: "running",
+    host: "ours",
+    child: "unknown",
+    pid: strays.ptyHost.pid,
+    childPid: strays.ptyChildPid,
+    starting: strays.ptyChildPid === null,
+    outside: true,
+  };
+}
+
+function judgeByFiles(facts: SessionFacts): Verdict {
   if (facts.ledger.state === "read") return judgeLedger(facts, facts.ledger.value);
   if (facts.ledger.state === "missing") return judgeWithoutLedger(facts);
   const stray = judgeStrays(facts, null);
@@ -228,9 +211,19 @@ function isLaterRun(record: SessionRecord, ledger: Ledger): boolean {
   return Date.parse(record.createdAt) > Date.parse(ledger.launchedAt) + FOREIGN_RUN_MS;
 }
 
+/** Of a run before the ledger's: a writer without a lock has put it back over the launch's own. */
+function isOlderRun({ createdAt }: SessionRecord, ledger: Ledger | null): boolean {
+  return ledger !== null && Date.parse(createdAt) < Date.parse(ledger.launchedAt);
+}
+
 function judgeWithoutLedger(facts: SessionFacts): Verdict {
   if (facts.socket.state === "answered") return answered(facts, facts.socket);
+  const stray = judgeStrays(facts, null);
+  if (stray?.host === "ours") return stray;
   const record = usable(facts.record);
+  // Of a session without any file a program is all that shows it, and what that once was started for may be over.
+  if (stray !== null && facts.record.state === "missing" && facts.ledger.state === "missing")
+    return { ...unknown(facts), childPid: stray.childPid };
   if (record !== null && hasExit(record)) return exitedByRecord(record);
   if (facts.namedHost === "gone" && facts.socket.state !== "silent") return { ...DEAD, status: "vanished" };
   return unknown(facts);
@@ -244,6 +237,7 @@ function answered(facts: SessionFacts, answer: SocketAnswer & { state: "answered
     child: "unknown",
     pid: answer.hostPid ?? namedPid(facts),
     childPid: answer.childPid,
+    outside: !answer.convoy,
   };
 }
 
@@ -267,12 +261,12 @@ export function namedPid(facts: Pick<SessionFacts, "record" | "pidFile">): numbe
 
 /** What a living host of ours should put back. One that is still starting may not have made its files yet. */
 function missingFiles(facts: SessionFacts, verdict: Verdict): ("record" | "socket" | "pid")[] {
-  if (facts.ledger.state === "missing" || verdict.starting === true) return [];
-  if (facts.ledger.state === "read" && facts.ledger.value.host?.pid !== verdict.pid) return []; // pty's host
+  if (verdict.outside === true || verdict.starting === true) return [];
   if (verdict.process !== "ours" || verdict.host !== "ours" || verdict.status !== "running") return [];
   const missing: ("record" | "socket" | "pid")[] = [];
-  if (facts.record.state !== "read") missing.push("record");
-  if (!facts.socketFile) missing.push("socket");
+  if (facts.record.state !== "read" || isOlderRun(facts.record.value, usable(facts.ledger)))
+    missing.push("record");
+  if (!facts.socketFile || facts.socketReplaced) missing.push("socket");
   if (usable(facts.pidFile) !== verdict.pid) missing.push("pid");
   return missing;
 }

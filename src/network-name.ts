@@ -42,7 +42,8 @@ export function resolveNetwork(question: NetworkQuestion): Network | { readonly 
 
 function fromArgument(value: string, question: NetworkQuestion): Network | { problem: string } {
   if (value.includes("/") || /^[~.]/.test(value)) return fromPath(value, "argument", question);
-  if (NAME.test(value)) return { root: namedNetwork(value, question), source: "argument", written: value };
+  if (isNetworkName(value))
+    return { root: namedNetwork(value, question), source: "argument", written: value };
   return {
     problem: `"${value}" is not a network: a name (letters, digits, ".", "_", "-", starting with a letter or digit) or a path with a "/"`,
   };
@@ -60,8 +61,17 @@ function fromPath(
   return { root: resolve(cwd, path), source, written: source === "argument" ? value : null };
 }
 
-/** The folder of the network called `name`; a relative `XDG_STATE_HOME` is ignored, as its specification says. */
-function namedNetwork(name: string, { env, home }: NetworkQuestion): string {
+/** Whether a network can be called that, so that it is no path. */
+export function isNetworkName(text: string): boolean {
+  return NAME.test(text);
+}
+
+/** The folder that named networks are in; a relative `XDG_STATE_HOME` is ignored, as its specification says. */
+export function namedNetworksFolder({ env, home }: Pick<NetworkQuestion, "env" | "home">): string {
   const state = env.XDG_STATE_HOME;
-  return join(state?.startsWith("/") ? state : join(home, ".local", "state"), "convoy", name);
+  return join(state?.startsWith("/") ? state : join(home, ".local", "state"), "convoy");
+}
+
+function namedNetwork(name: string, question: NetworkQuestion): string {
+  return join(namedNetworksFolder(question), name);
 }

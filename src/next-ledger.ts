@@ -11,6 +11,8 @@ export interface LaunchRequest {
   readonly freshEnv: boolean;
   /** Tags that the session has before the launch, with the accounting patch applied. */
   readonly tags: Readonly<Record<string, string>>;
+  /** How long another program that may be starting the session is given to show itself; no time when absent. */
+  readonly gapMs?: number;
 }
 
 /** What tells one launch from the others. */
@@ -31,13 +33,16 @@ export function nextLedger(before: Ledger | null, request: LaunchRequest, launch
     task: spec.task,
     host: null,
     child: null,
+    socket: null,
     ...launch,
     protocol: HOST_PROTOCOL,
     declaration: declaration ?? before?.declaration ?? null,
     spec,
     baseEnv: before === null || request.freshEnv ? request.baseEnv : before.baseEnv,
     tags: { ...tags, ...spec.tags },
+    tagsAt: launch.launchedAt,
     endedBy: null,
+    terminated: false,
     restarts: before === null ? 0 : before.restarts + 1,
     end: null,
     previous: before === null ? [] : [endOf(before), ...before.previous].slice(0, PREVIOUS_ENDS),

@@ -1,4 +1,6 @@
 /** The decision as `plan --json` prints it. */
+
+import { count } from "./count.ts";
 import type { PlanDocument } from "./events.ts";
 import type { Disposition } from "./reconcile.ts";
 import type { Decision, World } from "./world.ts";
@@ -38,5 +40,6 @@ export function wouldAct(decision: Decision): boolean {
 export function describeNoneHere({ agents, host }: Pick<PlanDocument, "agents" | "host">): string | null {
   if (agents.length === 0 || agents.some((row) => row.disposition !== "otherHost")) return null;
   const hosts = new Set(agents.map((row) => row.busId.split(".", 1)[0]));
-  return `0 of ${agents.length} agents are declared for this host (${host}); hosts seen: ${[...hosts].sort().join(", ")}`;
+  const verb = agents.length === 1 ? "is" : "are";
+  return `0 of ${count(agents.length, "agent")} ${verb} declared for this host (${host}); hosts seen: ${[...hosts].sort().join(", ")}`;
 }

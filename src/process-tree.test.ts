@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { indexProcesses, type Mark, markOf, sessionTree } from "./process-tree.ts";
+import type { Mark } from "./process-marks.ts";
+import { indexProcesses, sessionTree } from "./process-tree.ts";
 import type { ProcessRow } from "./system/processes.ts";
 
 const ST_ROOT = "/n/smalltalk";
@@ -62,19 +63,6 @@ describe("sessionTree", () => {
 
   test("a process table that goes in a circle ends", () => {
     expect(tree("10<11 11<10", [10])).toEqual([10, 11]);
-  });
-});
-
-describe("markOf", () => {
-  test.each([
-    [null, null],
-    [[], null],
-    [["A=1", "PTY_SESSION=box.a", `ST_ROOT=${ST_ROOT}`], OWN],
-    [["PTY_SESSION=box.a"], { session: "box.a", stRoot: null }],
-    [["XPTY_SESSION=box.a", "ST_ROOT=/x"], null],
-    [["PTY_SESSION=a=b", "ST_ROOT="], { session: "a=b", stRoot: "" }],
-  ])("%p", (environment, mark) => {
-    expect(markOf(environment)).toEqual(mark);
   });
 });
 

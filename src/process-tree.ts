@@ -1,30 +1,6 @@
 /** Which processes belong to a session: what its agent started, and what carries the session's mark. */
+import type { Mark } from "./process-marks.ts";
 import type { ProcessRow } from "./system/processes.ts";
-
-/** The session that a process names in its environment. */
-export interface Mark {
-  /** `PTY_SESSION`. */
-  readonly session: string;
-  /** `ST_ROOT`; null when it has shed that. */
-  readonly stRoot: string | null;
-}
-
-/** The mark in an environment of `NAME=value` strings; null when there is none, or the environment cannot be read. */
-export function markOf(environment: readonly string[] | null): Mark | null {
-  const session = variable("PTY_SESSION", environment);
-  return session === null ? null : { session, stRoot: variable("ST_ROOT", environment) };
-}
-
-function variable(name: string, environment: readonly string[] | null): string | null {
-  const entry = environment?.find((text) => text.startsWith(`${name}=`));
-  return entry === undefined ? null : entry.slice(name.length + 1);
-}
-
-/** Whether a command line is that of the session host of `session`: `… __session-host <registry> <session>`. */
-export function isHostLine(args: readonly string[] | null, session: string): boolean {
-  const at = args?.indexOf("__session-host") ?? -1;
-  return at >= 0 && args?.[at + 2] === session;
-}
 
 /** The process table, indexed once for all sessions. */
 export interface ProcessIndex {

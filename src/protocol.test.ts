@@ -29,7 +29,7 @@ describe("bytes on the wire", () => {
     [{ kind: "resize", size: { rows: 50, cols: 80 } }, bytes(3, 0, 0, 0, 4, 0, 50, 0, 80)],
     [{ kind: "peek", plain: true, full: false }, bytes(6, 0, 0, 0, 1, 1)],
     [{ kind: "peek", plain: true, full: true }, bytes(6, 0, 0, 0, 1, 3)],
-    [{ kind: "status" }, bytes(7, 0, 0, 0, 0)],
+    [{ kind: "status", brief: false }, bytes(7, 0, 0, 0, 0)],
     [{ kind: "watch" }, bytes(32, 0, 0, 0, 0)],
   ];
   test.each(table)("client %j", (message, wire) => {

@@ -38,7 +38,8 @@ export type ClientMessage =
   | { readonly kind: "resize"; readonly size: Size }
   | { readonly kind: "peek"; readonly plain: boolean; readonly full: boolean }
   | { readonly kind: "detach" }
-  | { readonly kind: "status" }
+  /** Brief: without what only an emulator knows, so that no host loads one for the asking; convoy's own. */
+  | { readonly kind: "status"; readonly brief: boolean }
   | { readonly kind: "watch" };
 
 /** What a host says to a client. */
@@ -75,7 +76,7 @@ export function encodeClientMessage(message: ClientMessage): Uint8Array {
     case "detach":
       return encodeFrame(FRAME.detach);
     case "status":
-      return encodeFrame(FRAME.status);
+      return encodeFrame(FRAME.status, message.brief ? Uint8Array.of(1) : EMPTY);
     case "watch":
       return encodeFrame(FRAME.watch);
   }
@@ -117,7 +118,7 @@ export function parseClientMessage({ type, payload }: Frame): ClientMessage | nu
     case FRAME.detach:
       return { kind: "detach" };
     case FRAME.status:
-      return { kind: "status" };
+      return { kind: "status", brief: ((payload[0] ?? 0) & 1) !== 0 };
     case FRAME.watch:
       return { kind: "watch" };
     default:

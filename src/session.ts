@@ -1,5 +1,6 @@
 /** Sessions as a pass sees them: what the registry, the ledger and the process table say together. */
 import type { Ledger } from "./ledger.ts";
+import type { TagsPatch } from "./lost-tags.ts";
 
 /** A process is ours, provably not ours (or gone), or it cannot be told. */
 export type Identification = "ours" | "not-ours" | "unknown";
@@ -47,8 +48,10 @@ export interface ObservedSession {
   readonly pid: number | null;
   readonly exitCode: number | null;
   readonly exitedAt: string | null;
-  /** The record's tags when it can be read, else the ledger's. */
+  /** The record's tags when it can be read, with `lostTags` in their place, else the ledger's. */
   readonly tags: Readonly<Record<string, string>>;
+  /** What another writer has undone in the record without knowing of it: to be set and removed there again. */
+  readonly lostTags?: TagsPatch;
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd?: string;
@@ -61,6 +64,8 @@ export interface ObservedSession {
   readonly orphaned?: boolean;
   /** A launch has been written down and its host has not reported the agent's process yet. */
   readonly starting?: boolean;
+  /** Its session host is another program's: pty started it, or started it again. */
+  readonly outside?: boolean;
   readonly ledger?: Ledger | null;
   readonly record?: SessionRecord | null;
   /** Bus id, by formats §4's order, without the first step (names that declarations compile to). */

@@ -2,9 +2,10 @@
 import { shortHost } from "./identity.ts";
 import { agentHere, type InForce } from "./in-force.ts";
 import type { LedgerDeclaration, SessionSpec } from "./ledger.ts";
+import { isNoPatch } from "./lost-tags.ts";
 import { type BusIdAccessor, isMainSession, liveOf } from "./reconcile.ts";
 import type { ObservedSession } from "./session.ts";
-import type { DeathNotice, LedgerUpdate, World } from "./world.ts";
+import type { DeathNotice, LaunchAction, LedgerUpdate, World } from "./world.ts";
 
 /**
  * Formats §4, first match wins: the session's name is one that a declaration for this host compiles to; else what
@@ -58,6 +59,16 @@ export function findDeaths(world: World, accessor: BusIdAccessor): DeathNotice[]
   return deaths;
 }
 
+/**
+ * Ends of sessions without a ledger (another program started them), whose successors are launched in this pass: from
+ * then on there is a ledger, and the end is not met again.
+ */
+export function findForeignDeaths(launches: readonly LaunchAction[]): DeathNotice[] {
+  return launches.flatMap(({ identity, busId, remains }) =>
+    remains === null || remains.ledger != null ? [] : [{ identity, busId, session: remains }],
+  );
+}
+
 /** Living sessions of this network's agents that lost a registry file and whose host can put it back. */
 export function findNudges(world: World, accessor: BusIdAccessor): ObservedSession[] {
   return world.sessions.filter(
@@ -65,9 +76,14 @@ export function findNudges(world: World, accessor: BusIdAccessor): ObservedSessi
       accessor(session) !== null &&
       session.host === "ours" &&
       session.starting !== true &&
-      session.ledger != null &&
       (session.missing ?? []).length > 0,
   );
+}
+
+/** Sessions in whose record convoy's tags were undone by a writer that did not know of them. */
+export function findRetags({ sessions }: World): string[] {
+  const undone = sessions.filter(({ lostTags }) => lostTags !== undefined && !isNoPatch(lostTags));
+  return undone.map(({ name }) => name);
 }
 
 /**
@@ -96,11 +112,11 @@ export function findUpdates(world: World): LedgerUpdate[] {
 }
 
 /**
- * Whether a living session runs something else than its agent's declaration compiles to now. One without a ledger
- * cannot be told, and is not called changed.
+ * Whether a living session runs something else than its agent's declaration compiles to now. One that another program
+ * runs cannot be told, and is not called changed.
  */
 export function runsOtherwise(session: ObservedSession, specs: readonly SessionSpec[]): boolean {
-  if (session.ledger == null || liveOf([session]).length === 0) return false;
+  if (session.ledger == null || session.outside === true || liveOf([session]).length === 0) return false;
   const declared = specs.find((spec) => spec.name === session.name);
   return !Bun.deepEquals(session.ledger.spec, declared, true);
 }

@@ -2,6 +2,7 @@
 import { classifyDeath } from "./death.ts";
 import type { EventBody, TrustFileReport } from "./events.ts";
 import { decideFailedLaunch } from "./flapping-cap.ts";
+import { lastRunEnd } from "./run-ends.ts";
 import type { DeathNotice, Decision, LaunchAction, ParkAction } from "./world.ts";
 
 /** What a launch came to; the launcher's port returns the first four, the last is a look before it. */
@@ -83,7 +84,8 @@ function startedEvent(action: LaunchAction, pid: number | null, hostPid: number)
 export function deathEvent({ identity, busId, session }: DeathNotice): EventBody {
   const status = session.status === "exited" ? "exited" : "vanished";
   const { kind, message } = classifyDeath(status, session.exitCode);
-  const lastLine = session.ledger?.end?.lastLines.findLast((line) => line.trim() !== "") ?? null;
+  const { lastLines } = lastRunEnd(session);
+  const lastLine = lastLines.findLast((line) => line.trim() !== "") ?? null;
   return {
     type: "death",
     identity,

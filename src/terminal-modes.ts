@@ -55,9 +55,9 @@ export class TerminalModes {
     return this.kitty.at(-1) ?? 0;
   }
 
-  /** How many levels of the kitty keyboard protocol are in force. */
-  get kittyDepth(): number {
-    return this.kitty.length;
+  /** The levels of the kitty keyboard protocol in force, the outermost first. */
+  get kittyStack(): readonly number[] {
+    return this.kitty;
   }
 
   /** The private modes that differ from their value at reset, in ascending order. */

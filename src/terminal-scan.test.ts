@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { HOLD_BYTES, type Sequence, TerminalScanner, unfinishedCharacter } from "./terminal-scan.ts";
+import {
+  HOLD_BYTES,
+  type Scan,
+  type Sequence,
+  TerminalScanner,
+  unfinishedCharacter,
+} from "./terminal-scan.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -78,16 +84,67 @@ describe("where it cuts", () => {
 
   test("an overlong sequence is passed on as it comes, and its end is told", () => {
     const scanner = new TerminalScanner();
-    expect(scanner.scan(encode(`a\x1b]2;${"x".repeat(HOLD_BYTES)}`)).bytes.length).toBe(HOLD_BYTES + 5);
-    expect(scanner.atBoundary).toBe(false);
-    expect(scanner.scan(encode("more"))).toEqual({ bytes: encode("more"), found: [], firstBoundary: -1 });
-    expect(scanner.scan(encode("end\x07after\x1b["))).toEqual({
-      bytes: encode("end\x07after"),
+    const all = (text: string, members: Pick<Scan, "firstBoundary" | "drawn"> & Partial<Scan>): Scan => ({
+      bytes: encode(text),
       found: [],
-      firstBoundary: 4,
+      flowFrom: text.length,
+      ...members,
     });
+    const long = `a\x1b]2;${"x".repeat(HOLD_BYTES)}`;
+    expect(scanner.scan(encode(long))).toEqual(all(long, { firstBoundary: 0, drawn: { from: 0, to: 1 } }));
+    expect(scanner.atBoundary).toBe(false);
+    expect(scanner.scan(encode("more"))).toEqual(
+      all("more", { firstBoundary: -1, drawn: { from: 4, to: 4 } }),
+    );
+    expect(scanner.scan(encode("end\x07after\x1b["))).toEqual(
+      all("end\x07after", { firstBoundary: 4, drawn: { from: 4, to: 9 }, flowFrom: 4 }),
+    );
     expect(scanner.atBoundary).toBe(true);
   });
+});
+
+describe("from where on it flows", () => {
+  const table: [string, number][] = [
+    ["lines\r\n\x1b[m\x1b[1;38:5:7mcolour\x1b[K\x1b[2K\x1b(B\x1b]0;title\x07\x1b]2;t\x1b\\\x07", 0],
+    ["a\x1b[Hb", 4],
+    ["a\x1b[2;3rb", 7],
+    ["a\x1b[>4mb", 6],
+    ["a\x1b[?1Kb", 6],
+    ["a\x1b[1 mb", 6],
+    ["a\x1b(0b", 4],
+    ["a\x1b)Bb", 4],
+    ["a\x1bcb", 3],
+    ["a\x1b[3\rmb", 6],
+    ["a\x1b]8;;x\x07b", 8],
+    ["a\x1b]10;?\x07b", 8],
+    ["a\x1bPq\x1b\\b", 6],
+    ["a\x1b[H\x1b[31mb\x1b[", 4],
+  ];
+  test.each(table)("%j", (text, from) => {
+    expect(new TerminalScanner().scan(encode(text)).flowFrom).toBe(from);
+  });
+});
+
+test.each([
+  ["\x1b[6nx", 0],
+  ["y\x1b[6nx", 1],
+])("one that is cut off by the next, %j, wherever that begins", (rest, at) => {
+  for (const cut of [0, 1, 2, 3]) {
+    const scanner = new TerminalScanner();
+    const scans = [`\x1b]2;${"x".repeat(HOLD_BYTES)}`, rest.slice(0, cut), rest.slice(cut)].map((text) =>
+      scanner.scan(encode(text)),
+    );
+    const drawn = scans.map(({ bytes, drawn: { from, to } }) => decode(bytes.subarray(from, to))).join("");
+    const found = scans.flatMap((scan) => scan.found.map(({ sequence }) => sequence));
+    const passed = decode(Buffer.concat(scans.map(({ bytes }) => bytes))).slice(HOLD_BYTES + 4);
+    expect({ cut, drawn, found, passed }).toEqual({
+      cut,
+      drawn: rest.slice(at),
+      found: [{ kind: "csi", params: "6", final: "n" }],
+      passed: rest,
+    });
+    expect(scanner.atBoundary).toBe(true);
+  }
 });
 
 const piece = fc.oneof(
@@ -121,17 +178,19 @@ test("any split finds the same and passes on the same bytes", () => {
           const scanner = new TerminalScanner();
           const found: { sequence: Sequence; at: number }[] = [];
           const out: Uint8Array[] = [];
+          let flowFrom = 0;
           let offset = 0;
           let passed = 0;
           for (const end of ends) {
             const scan = scanner.scan(stream.slice(offset, end));
             for (const { sequence, end: at } of scan.found) found.push({ sequence, at: passed + at });
+            if (scan.flowFrom > 0) flowFrom = passed + scan.flowFrom;
             passed += scan.bytes.length;
             out.push(scan.bytes);
             offset = end;
           }
-          out.push(scanner.flush());
-          return { found, bytes: Buffer.concat(out) };
+          out.push(scanner.flush().bytes);
+          return { found, flowFrom, bytes: Buffer.concat(out) };
         };
         let end = 0;
         const ends = cuts.map((cut) => (end = Math.min(stream.length, end + cut)));

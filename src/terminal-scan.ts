@@ -24,6 +24,13 @@ export interface Scan {
    * before; -1 when it has not ended yet.
    */
   readonly firstBoundary: number;
+  /**
+   * Offset in `bytes` behind which no sequence does more than `src/terminal-flow.ts` reckons with: `bytes.length` while
+   * an overlong one is being let go.
+   */
+  readonly flowFrom: number;
+  /** The part of `bytes` that can draw anything: all of it, but for sequences too long to be held. */
+  readonly drawn: { readonly from: number; readonly to: number };
 }
 
 /** An unfinished sequence longer than this is passed on as it comes. */
@@ -61,6 +68,8 @@ export class TerminalScanner {
     const found: { sequence: Sequence; end: number }[] = [];
     let start = this.state === "ground" ? -1 : 0;
     let firstBoundary = this.overflowed ? -1 : 0;
+    let flowFrom = 0;
+    let drawFrom = this.overflowed ? -1 : 0;
     let bell = -2;
     let index = this.state === "ground" ? 0 : this.held.length;
     while (index < bytes.length) {
@@ -72,6 +81,15 @@ export class TerminalScanner {
           found.push({ sequence: { kind: "bell" }, end: bell + 1 });
         }
         if (next < 0) break;
+        const whole = endOfCsi(bytes, next);
+        if (whole > 0) {
+          index = whole;
+          if (flows(bytes, next, whole)) continue;
+          flowFrom = whole;
+          const sequence = finished(bytes, next, whole);
+          if (sequence !== null) found.push({ sequence, end: whole });
+          continue;
+        }
         this.state = "escape";
         start = next;
         index = next + 1;
@@ -83,34 +101,40 @@ export class TerminalScanner {
       if (beginsAnew !== null) {
         this.state = "escape";
         this.afterEscape = false;
-        start = Math.max(0, index - beginsAnew);
+        start = index - beginsAnew;
+        if (this.overflowed) {
+          this.overflowed = false;
+          firstBoundary = start;
+          drawFrom = start;
+        }
         if (beginsAnew === 1) continue;
       }
       if (!this.step(byte)) continue;
       const sequence = this.overflowed ? null : finished(bytes, start, index);
       if (sequence !== null) found.push({ sequence, end: index });
-      if (firstBoundary < 0) firstBoundary = index;
+      if (this.overflowed || !flows(bytes, start, index, sequence)) flowFrom = index;
+      if (this.overflowed) {
+        firstBoundary = index;
+        drawFrom = index;
+      }
       this.overflowed = false;
       this.state = "ground";
       this.afterEscape = false;
       start = -1;
     }
-    return this.cut(
-      bytes,
-      start < 0 ? bytes.length - unfinishedCharacter(bytes) : start,
-      found,
-      firstBoundary,
-    );
+    const end = start < 0 ? bytes.length - unfinishedCharacter(bytes) : start;
+    return { ...this.cut(bytes, end, drawFrom, flowFrom), found, firstBoundary };
   }
 
   /** Everything held back, for the end of the program. */
-  flush(): Uint8Array {
-    const rest = this.held;
+  flush(): Scan {
+    const bytes = this.held;
+    const drawn = { from: this.overflowed ? bytes.length : 0, to: bytes.length };
     this.held = new Uint8Array(0);
     this.state = "ground";
     this.afterEscape = false;
     this.overflowed = false;
-    return rest;
+    return { bytes, found: [], firstBoundary: 0, flowFrom: bytes.length, drawn };
   }
 
   /**
@@ -157,20 +181,44 @@ export class TerminalScanner {
     }
   }
 
-  private cut(
-    bytes: Uint8Array,
-    end: number,
-    found: { sequence: Sequence; end: number }[],
-    firstBoundary: number,
-  ): Scan {
-    if (this.overflowed || bytes.length - end > HOLD_BYTES) {
-      this.overflowed = true;
-      this.held = new Uint8Array(0);
-      return { bytes, found, firstBoundary };
+  private cut(bytes: Uint8Array, end: number, drawFrom: number, flowFrom: number) {
+    if (!this.overflowed && bytes.length - end <= HOLD_BYTES) {
+      this.held = bytes.slice(end);
+      return { bytes: bytes.subarray(0, end), flowFrom, drawn: { from: drawFrom, to: end } };
     }
-    this.held = bytes.slice(end);
-    return { bytes: bytes.subarray(0, end), found, firstBoundary };
+    this.overflowed = true;
+    // It may be the first byte of what cuts the overlong sequence off.
+    const length = bytes.length - (this.afterEscape ? 1 : 0);
+    this.held = bytes.slice(length);
+    const drawn = drawFrom < 0 ? { from: length, to: length } : { from: drawFrom, to: end };
+    return { bytes: bytes.subarray(0, length), flowFrom: length, drawn };
   }
+}
+
+/** The end of the CSI sequence at `start` when all of it is there and no control is within it; else 0. */
+function endOfCsi(bytes: Uint8Array, start: number): number {
+  if (bytes[start + 1] !== 0x5b) return 0;
+  for (let index = start + 2; index < bytes.length; index++) {
+    const byte = bytes[index]!;
+    if (byte >= 0x40 && byte <= 0x7e) return index + 1;
+    if (byte < 0x20 || byte > 0x3f) return 0;
+  }
+  return 0;
+}
+
+/**
+ * Whether the sequence in `bytes[start, end)` is a colour or another look of characters (`CSI … m`), clears within its
+ * line (`CSI … K`), names the ordinary character set (`ESC ( B`), or is an OSC that draws nothing.
+ */
+function flows(bytes: Uint8Array, start: number, end: number, sequence: Sequence | null = null): boolean {
+  if (sequence?.kind === "osc") return /^(?:0|1|2|9|777);/.test(sequence.text);
+  const last = bytes[end - 1]!;
+  if (bytes[start + 1] !== 0x5b) return end - start === 3 && bytes[start + 1] === 0x28 && last === 0x42;
+  if (last !== 0x6d && last !== 0x4b) return false;
+  for (let index = start + 2; index < end - 1; index++) {
+    if (bytes[index]! < 0x30 || bytes[index]! > 0x3b) return false;
+  }
+  return true;
 }
 
 /** The sequence in `bytes[start, end)`, or null when nobody acts on it. */

@@ -53,7 +53,7 @@ export class TerminalUse {
 
   /** Gives the terminal back: no mode is left on, and the cursor is on a fresh line at the bottom. */
   giveBack(): string {
-    const { kittyDepth } = this.modes;
+    const kittyDepth = this.modes.kittyStack.length;
     const popKeys = kittyDepth === 0 ? "" : `\x1b[<${kittyDepth}u`;
     const changed = this.modes.changed().filter(({ mode }) => !LEFT_ALONE.has(mode));
     const back = (wanted: boolean) =>

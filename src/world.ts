@@ -117,6 +117,8 @@ export interface Decision {
   readonly launches: readonly LaunchAction[];
   readonly nudges: readonly ObservedSession[];
   readonly updates: readonly LedgerUpdate[];
+  /** Session ids of records in which another writer has undone a tag of convoy's. */
+  readonly retags: readonly string[];
   readonly problems: readonly Problem[];
   /** Bus ids of agents that lack the sidecar's program. */
   readonly withoutSidecar: readonly string[];

@@ -17,6 +17,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   registry: ["system"],
   "session-host": ["system"],
   "harness-files": ["system"],
+  machine: ["system"],
+  service: ["system"],
   workspace: ["system"],
   supervisor: ["system"],
 };

@@ -30,6 +30,9 @@ const NO_EFFECT: Readonly<Record<string, readonly RegExp[]>> = {
   "src/system/effects.ts": [/appendFileSync/, /process\.kill/],
   "src/system/login.ts": [/return Bun\.spawnSync/],
   "src/system/processes.ts": [/process\.kill\(pid, 0\)/, /return Bun\.spawnSync/],
+  // Its callers mark what changed something, and ask the rest.
+  "src/service/program.ts": [/return Bun\.spawn/],
+  "src/machine/ask.ts": [/return Bun\.spawn/],
   // The one place that hands the signal in.
   "src/cli/wiring.ts": [/signal: \(pid, signal\)/],
   // Its caller marks the start of an agent.

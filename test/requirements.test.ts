@@ -12,7 +12,7 @@ const LINES = [...numbered("A", 2), ...numbered("C", 3), ...numbered("T", 2), ..
 /** Names of the tests in a file; what a test's cases differ in is `…`. */
 function testNames(path: string): string[] {
   const text = readFileSync(join(ROOT, path), "utf8");
-  const calls = text.matchAll(/\btest\(\s*(["`])((?:(?!\1)[^\\]|\\.)*)\1/g);
+  const calls = text.matchAll(/\b(?:test|skippable)\(\s*(["`])((?:(?!\1)[^\\]|\\.)*)\1/g);
   return [...calls].map(([, , name = ""]) => name.replaceAll(/\$\{[^}]*\}/g, "…").replaceAll("\\`", "`"));
 }
 

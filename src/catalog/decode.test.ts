@@ -156,6 +156,20 @@ test("KDL syntax errors name the line", async () => {
 });
 
 test.each([
+  ["kdl", 'identity "a"\nenv {\n', 2],
+  ["kdl", 'identity "a"\nenv {\r\n', 2],
+  ["kdl", 'identity "a"\nenv {', 2],
+  ["kdl", 'identity "a"\n/* x\n', 2],
+  ["json", '{\n"a": 1,\n', 2],
+  ["toml", "a = [\n1,\n", 2],
+] as const)(
+  "what is missing at the end of a file is missing in its last line: %s %p",
+  async (extension, text, line) => {
+    expect(await decodeDeclaration(text, extension)).toMatchObject({ kind: "undecodable", line });
+  },
+);
+
+test.each([
   ["toml", '# x\n<<<<<<< HEAD\nrole = "worker"\n=======\nrole = "supervisor"\n>>>>>>> theirs\n'],
   ["kdl", '// x\n<<<<<<< HEAD\nrole "worker"\n=======\nrole "supervisor"\n>>>>>>> theirs\n'],
   ["json", '{\n<<<<<<< HEAD\n"role": "worker"\n||||||| base\n=======\n"role": "x"\n>>>>>>> theirs\n}\n'],

@@ -9,7 +9,7 @@ export async function decodeDeclaration(text: string, extension: DeclarationExte
   if (clean.trim() === "")
     return { kind: "decoded", value: {}, hint: null, positionOf: async () => ({ line: 1, offset: 0 }) };
   const decode = await decoderOf(extension);
-  const decoding = decode(clean);
+  const decoding = withinLines(decode(clean), clean);
   if (decoding.kind === "decoded") return decoding;
   const marker = /^<{7}(?: |\r?$)/m.exec(clean);
   if (marker === null || !/^={7}\r?$|^>{7}(?: |\r?$)/m.test(clean.slice(marker.index))) return decoding;
@@ -18,6 +18,12 @@ export async function decodeDeclaration(text: string, extension: DeclarationExte
     line: lineAt(clean, marker.index),
     message: "has merge conflict markers: keep one side and remove the <<<<<<<, ======= and >>>>>>> lines",
   };
+}
+
+/** What is missing at the end is missing in the last line, not behind its line end. */
+function withinLines(decoding: Decoding, text: string): Decoding {
+  if (decoding.kind === "decoded" || decoding.line === null) return decoding;
+  return { ...decoding, line: Math.min(decoding.line, lineAt(text, text.replace(/\r?\n$/, "").length)) };
 }
 
 async function decoderOf(extension: DeclarationExtension): Promise<(text: string) => Decoding> {

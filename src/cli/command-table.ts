@@ -97,9 +97,24 @@ export const COMMAND_TABLE: readonly TableRow[] = [
     load: () => import("./commands/pretrust.ts"),
   },
   {
+    name: "service",
+    summary: "let systemd or launchd keep a supervisor running",
+    load: () => import("./commands/service.ts"),
+  },
+  {
+    name: "doctor",
+    summary: "say whether this machine can do it, with a fix for each fault",
+    load: () => import("./commands/doctor.ts"),
+  },
+  {
     name: "env",
     summary: "print shell exports with which pty's own program sees a network",
     load: () => import("./commands/env.ts"),
+  },
+  {
+    name: "completions",
+    summary: "print a script with which a shell completes convoy's command line",
+    load: () => import("./commands/completions.ts"),
   },
 ];
 

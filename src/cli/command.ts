@@ -6,8 +6,8 @@ import type { BooleanArgDef, EnumArgDef, PositionalArgDef, StringArgDef } from "
 import type { Network } from "../network-name.ts";
 import type { Output } from "./output.ts";
 
-/** What shell completion offers for a value. */
-export type Completes = "network" | "agent" | "directory" | "file";
+/** What shell completion offers for a value, after a look at the disk. `agent` is an identity, bus id or session id. */
+export type Completes = "network" | "agent" | "identity" | "host" | "directory" | "file";
 
 interface Described {
   /** One line, lower case, without a full stop. */
@@ -19,6 +19,8 @@ interface TakesValue extends Described {
   /** May be given several times; the values come in the order typed. */
   readonly multiple?: true;
   readonly completes?: Completes;
+  /** Values that shell completion offers; others are taken too. */
+  readonly suggests?: readonly string[];
 }
 interface Letter {
   /** One letter: `-f`. */
@@ -55,7 +57,11 @@ export type Positional = Omit<PositionalArgDef, "default" | "required" | "valueH
     readonly multiple?: true;
     /** Whether `""` is a value. */
     readonly allowEmpty?: true;
+    /** The words it can be; any when absent. */
+    readonly options?: readonly string[];
     readonly completes?: Completes;
+    /** Values that shell completion offers; others are taken too. */
+    readonly suggests?: readonly string[];
   };
 
 export type Argument = BooleanFlag | StringFlag | NumberFlag | PairFlag | EnumFlag | Positional;
@@ -65,7 +71,7 @@ type OneValue<A extends Argument> = A extends { type: "seconds" | "count" }
   ? number
   : A extends { type: "pair" }
     ? readonly [string, string]
-    : A extends { type: "enum"; options: readonly (infer O)[] }
+    : A extends { type: "enum" | "positional"; options: readonly (infer O)[] }
       ? O
       : string;
 type ValueOf<A extends Argument> = A extends { type: "boolean" }

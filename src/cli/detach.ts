@@ -2,10 +2,12 @@
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, EXIT_CODES } from "../errors.ts";
+import { EventLogReader } from "../registry/event-log-reader.ts";
 import { readSupervisor } from "../registry/supervisor-lock.ts";
 import { effect } from "../system/effects.ts";
 import type { NetworkPaths } from "../system/paths.ts";
 import type { CommandContext } from "./command.ts";
+import { sayFirstPass } from "./first-pass.ts";
 import { heldByAnother } from "./held-by.ts";
 import type { UpOptions } from "./up.ts";
 import { ownCommand } from "./wiring.ts";
@@ -40,16 +42,21 @@ function requirePlainLog(path: string): void {
     throw new ConvoyError("failed", `${path} is not a regular file`, "move it away");
 }
 
-/** Returns once the supervisor holds the network's lock; its failure to start is this command's. */
+/**
+ * Returns once the supervisor holds the network's lock and has made its first pass, as far as that can be waited for;
+ * its failure to start is this command's.
+ */
 export async function detachSupervisor(
   paths: NetworkPaths,
   options: UpOptions,
-  { output }: Pick<CommandContext, "output">,
+  { output, env, home }: Pick<CommandContext, "output" | "env" | "home">,
 ): Promise<number> {
   const holder = readSupervisor(paths);
   if (holder !== null) throw heldByAnother(paths, holder.pid);
   if (mkdirSync(paths.state, { recursive: true, mode: 0o700 }) !== undefined) effect("folder-create");
   requirePlainLog(paths.upLog);
+  const events = new EventLogReader(paths.events);
+  events.skip();
   const log = openSync(paths.upLog, "a", 0o600);
   effect("log-open");
   const supervisor = Bun.spawn([...ownCommand(), "up", ...wordsOf(options)], {
@@ -76,6 +83,10 @@ export async function detachSupervisor(
   }
   output.out(String(supervisor.pid));
   output.note(`Supervising ${paths.root} in the background, log in ${paths.upLog}.`);
+  const hasEnded = () => supervisor.exitCode !== null || supervisor.signalCode !== null;
+  const starting = { paths, pid: supervisor.pid, log: events, hasEnded };
+  output.note(await sayFirstPass(starting, { env, home }));
+  events.close();
   output.note(`  convoy ls${options.networkFlag}`);
   return 0;
 }

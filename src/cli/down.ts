@@ -1,5 +1,6 @@
 /** `convoy down`: what is asked for, whether it is typed inside, what came of it. */
 import process from "node:process";
+import { count } from "../count.ts";
 import { type DownPlan, type DownTarget, identityIn } from "../down-plan.ts";
 import { ConvoyError } from "../errors.ts";
 import { down, downPlanOf } from "../supervisor/down.ts";
@@ -167,8 +168,4 @@ function refuseInside({ identity }: DownTarget): ConvoyError {
     `this is typed inside ${identity}, which it would end; nothing was ended`,
     "type it elsewhere, or add --including-self",
   );
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }

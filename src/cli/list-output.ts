@@ -1,6 +1,7 @@
 /** `ls` for a person: problems, a line per agent and per other task, nobody's sessions, the supervisor. */
 import { type AgentNote, agentNote } from "../agent-note.ts";
 import type { AgentRow, AgentState, ListDocument, SessionRow } from "../agent-state.ts";
+import { count } from "../count.ts";
 import { formatElapsed } from "../elapsed.ts";
 import { type Cell, formatTable } from "../table.ts";
 import type { World } from "../world.ts";
@@ -52,7 +53,7 @@ function printFaults({ problems }: ListDocument, networkFlag: string, output: Ou
   printProblems({ problems: said }, output);
   const warnings = problems.length - said.length;
   if (warnings === 0) return;
-  output.note(`${warnings === 1 ? "1 warning" : `${warnings} warnings`}: convoy validate${networkFlag}`);
+  output.note(`${count(warnings, "warning")}: convoy validate${networkFlag}`);
 }
 
 function printAgents(list: ListDocument, notes: readonly AgentNote[], world: World, output: Output): void {

@@ -11,6 +11,10 @@ if (first === "__session-host" && registry !== undefined && name !== undefined) 
   const { runHost } = await import("./host-main.ts");
   process.exit(await runHost(registry, name));
 }
+if (first === "__complete") {
+  const { runComplete } = await import("./complete-main.ts");
+  process.exit(await runComplete(words.slice(1)));
+}
 await runCli();
 
 async function runCli(): Promise<void> {

@@ -8,8 +8,7 @@ import { type NetworkPaths, networkPaths } from "../system/paths.ts";
 /** The paths of a network that exists: its folder has a catalog or a registry. Else `not-found`, nothing created. */
 export function requireNetwork(network: Network): NetworkPaths {
   const paths = networkPaths(network.root);
-  // The registry first: where it is, a catalog that may not be looked at hinders nobody.
-  if (isFolder(paths.pty) || isFolder(paths.catalog)) return paths;
+  if (networkExists(network.root)) return paths;
   const named =
     network.source === "argument" || network.source === "default" ? "" : ` (from $${network.source})`;
   throw new ConvoyError(
@@ -17,6 +16,13 @@ export function requireNetwork(network: Network): NetworkPaths {
     `no network at ${network.root}${named}`,
     `convoy init ${shellWord(network.written ?? network.root)}`,
   );
+}
+
+/** Whether the folder `root` has a catalog or a registry. Throws "failed" when that may not be looked at. */
+export function networkExists(root: string): boolean {
+  const paths = networkPaths(root);
+  // The registry first: where it is, a catalog that may not be looked at hinders nobody.
+  return isFolder(paths.pty) || isFolder(paths.catalog);
 }
 
 /** ` --network <n>` for a command to type next; nothing when that command would find the same network by itself. */

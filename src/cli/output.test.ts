@@ -11,6 +11,9 @@ function recorder(terminal: boolean, open = () => true): Sink & { text: string }
       if (open()) this.text += text;
       return open();
     },
+    async writeSoon(text) {
+      return this.write(text);
+    },
   };
 }
 
@@ -76,4 +79,26 @@ test("once nobody reads stdout, `closed` says so and nothing more is written", (
   open = true;
   output.out("dropped");
   expect([stdout.text, output.closed.aborted]).toEqual(["read\n", true]);
+});
+
+test("a lasting output writes in the background, and an error at once", async () => {
+  const stdout = recorder(false);
+  const stderr = recorder(false);
+  const output = createOutput(stdout, stderr, {});
+  const { promise: read, resolve: readOn } = Promise.withResolvers<void>();
+  for (const stream of [stdout, stderr]) {
+    const { write } = stream;
+    stream.writeSoon = async (text) => {
+      await read;
+      return write.call(stream, text);
+    };
+  }
+  const lasting = output.lasting();
+  output.out("line");
+  output.warn("careful");
+  output.error("it failed");
+  expect([stdout.text, stderr.text]).toEqual(["", "convoy: it failed\n"]);
+  readOn();
+  await lasting.flush(60_000);
+  expect([stdout.text, stderr.text]).toEqual(["line\n", "convoy: it failed\nwarning: careful\n"]);
 });

@@ -1,12 +1,14 @@
 /**
  * Where text goes: data to stdout, what is meant for a person in passing to stderr, through one consola instance.
- * Writes are synchronous: nothing is lost when the process exits.
+ * Writes are synchronous, so that nothing is lost when the process exits; `lasting` changes that.
  */
 
 import { type ConsolaInstance, createConsola } from "consola/core";
+import { count } from "../count.ts";
 import { oneLine } from "../table.ts";
 import { type Colors, createColors } from "./colors.ts";
 import { type Progress, startProgress } from "./progress.ts";
+import { queueBehind } from "./queued-sink.ts";
 import type { Sink } from "./sink.ts";
 
 export interface Output {
@@ -26,6 +28,8 @@ export interface Output {
   error(message: string, next?: string | null): void;
   /** A line on stderr that replaces itself while long work runs; nothing when stderr is no terminal. */
   progress(text: string): Progress;
+  /** From now on neither stream holds this process up, whoever reads it; what waits when `flush` ends is lost. */
+  lasting(): { flush(waitMs: number): Promise<void> };
   /** For stdout. */
   readonly colors: Colors;
   /** Columns of stdout when it is a terminal, else null. */
@@ -45,16 +49,20 @@ export function createOutput(
   const noteColors = once(() => createColors(colorful && stderr.terminal()));
   const closed = new AbortController();
   let progress: Progress | null = null;
+  let toStdout: Pick<Sink, "write"> = stdout;
+  let toStderr: Pick<Sink, "write"> = stderr;
   const write = (text: string) => {
-    if (!closed.signal.aborted && !stdout.write(text)) closed.abort();
+    if (!closed.signal.aborted && !toStdout.write(text)) closed.abort();
   };
-  const person = once(() =>
+  const logTo = (stream: () => Pick<Sink, "write">) =>
     createPersonLog((line) => {
       progress?.hide();
-      stderr.write(`${line}\n`);
+      stream().write(`${line}\n`);
       progress?.show();
-    }),
-  );
+    });
+  const person = once(() => logTo(() => toStderr));
+  /** An error can be the last word before the process ends: it is never queued. */
+  const lastWord = once(() => logTo(() => stderr));
   return {
     out: (line) => write(`${line}\n`),
     raw: write,
@@ -63,13 +71,23 @@ export function createOutput(
     note: (message) => person().info(message),
     warn: (message) => person().warn(`${noteColors().yellow("warning:")} ${shown(message)}`),
     error(message, next = null) {
-      person().error(`${noteColors().red("convoy:")} ${shown(message)}`);
-      if (next !== null) person().error(`  ${noteColors().dim("next:")} ${shown(next)}`);
+      lastWord().error(`${noteColors().red("convoy:")} ${shown(message)}`);
+      if (next !== null) lastWord().error(`  ${noteColors().dim("next:")} ${shown(next)}`);
     },
     progress(text) {
       progress?.stop();
       progress = startProgress(text, stderr, noteColors());
       return progress;
+    },
+    lasting() {
+      const tellDropped = (dropped: number) =>
+        person().warn(`${count(dropped, "line")} not shown, for nobody read them: \`convoy events\` has all`);
+      const queues = { stdout: queueBehind(stdout, tellDropped), stderr: queueBehind(stderr, tellDropped) };
+      toStdout = queues.stdout;
+      toStderr = queues.stderr;
+      return {
+        flush: async (ms) => void (await Promise.all([queues.stdout.flush(ms), queues.stderr.flush(ms)])),
+      };
     },
     get colors() {
       return colors();

@@ -28,6 +28,17 @@ export function asksFor(flag: "help" | "version", words: readonly string[]): boo
   return before.includes(`--${flag}`) || before.includes(`-${COMMON_FLAGS[flag].alias}`);
 }
 
+/** Where the command's name is: the first word that is neither a flag nor `--network`'s value; -1 when there is none. */
+export function commandPosition(words: readonly string[]): number {
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]!;
+    if (word === "--") return -1;
+    if (word === "--network") at += 1;
+    else if (!word.startsWith("-")) return at;
+  }
+  return -1;
+}
+
 /** Reads `words`, without the command's name. Throws a usage error that names the word that is wrong. */
 export function parseArguments(described: Arguments, words: readonly string[]): Parsed {
   const all: Arguments = { ...described, ...COMMON_FLAGS };

@@ -1,4 +1,6 @@
 /** The plan for a person: problems, a line per agent, a line of counts. */
+
+import { count } from "../count.ts";
 import { describeEvent, describeProblem, type PlanDocument, type TrustFileReport } from "../events.ts";
 import { describeNoneHere } from "../plan-document.ts";
 import { formatTable } from "../table.ts";
@@ -27,10 +29,7 @@ export function printPlan(plan: PlanDocument, output: Output): void {
 export function printTrust(files: readonly TrustFileReport[], output: Output): void {
   for (const { path, written, added, problem } of files) {
     if (problem !== null) output.warn(problem);
-    else if (written)
-      output.note(
-        `trust: ${added.length === 1 ? "1 workspace" : `${added.length} workspaces`} to add to ${path}`,
-      );
+    else if (written) output.note(`trust: ${count(added.length, "workspace")} to add to ${path}`);
   }
 }
 

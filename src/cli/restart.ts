@@ -123,7 +123,16 @@ async function launchAgain({ ports, settings }: Look, busId: string): Promise<st
   const world = await observe(ports, settings, "timer");
   const decision = decide(world);
   const launches = decision.launches.filter((launch) => launch.busId === busId);
-  const own = { ...decision, deaths: [], teardowns: [], parks: [], nudges: [], updates: [], launches };
+  const own = {
+    ...decision,
+    deaths: [],
+    teardowns: [],
+    parks: [],
+    nudges: [],
+    updates: [],
+    retags: [],
+    launches,
+  };
   const outcomes = await act(ports, settings, world, own, nothingSaid(), () => false);
   const failed = outcomes.launches.find(({ action, outcome }) => action.spec.main && !isRunning(outcome));
   if (failed !== undefined) return describeOutcome(failed.outcome);

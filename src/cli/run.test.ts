@@ -15,6 +15,9 @@ function recorder(): Sink & { text: string } {
       this.text += text;
       return true;
     },
+    async writeSoon(text) {
+      return this.write(text);
+    },
   };
 }
 

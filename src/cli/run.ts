@@ -1,14 +1,14 @@
 /** From the words that were typed to an exit code: finds the command, parses strictly, runs it, reports failures. */
 import { ConvoyError, EXIT_CODES, errnoOf, messageOf } from "../errors.ts";
 import { nearest } from "../nearest.ts";
-import { type Network, type NetworkQuestion, resolveNetwork } from "../network-name.ts";
+import { isNetworkName, type Network, type NetworkQuestion, resolveNetwork } from "../network-name.ts";
 import { VERSION } from "../version.ts";
 import type { Command, CommandContext } from "./command.ts";
 import { COMMAND_TABLE, DEFAULT_COMMAND, type TableRow } from "./command-table.ts";
 import { formatCommandHelp, formatRootHelp } from "./help.ts";
-import { networkFlag } from "./network.ts";
+import { networkExists, networkFlag } from "./network.ts";
 import type { Output } from "./output.ts";
-import { asksFor, type Parsed, parseArguments } from "./parse.ts";
+import { asksFor, commandPosition, type Parsed, parseArguments } from "./parse.ts";
 
 export interface Surroundings extends Omit<NetworkQuestion, "explicit"> {
   readonly output: Output;
@@ -68,9 +68,19 @@ async function runCommand(
     });
   } catch (error) {
     if (!(error instanceof ConvoyError) || error.next === null || error.code === "usage") throw error;
-    const flag = networkFlag(networkOf(explicit, around));
-    throw new ConvoyError(error.code, error.message, nameNetwork(error.next, flag));
+    const network = networkOf(explicit, around);
+    if (error.code === "not-found" && isMissingByName(network)) {
+      const { explainMissingNetwork } = await import("./missing-network.ts");
+      throw await explainMissingNetwork(error, network.written, around);
+    }
+    throw new ConvoyError(error.code, error.message, nameNetwork(error.next, networkFlag(network)));
   }
+}
+
+/** Whether somebody typed the name of a network that is not there. */
+function isMissingByName(network: Network): network is Network & { readonly written: string } {
+  const { written, root } = network;
+  return written !== null && isNetworkName(written) && !networkExists(root);
 }
 
 /** The command to type next, for the network that this one was about. */
@@ -90,17 +100,6 @@ function parse(row: TableRow, command: Command, words: readonly string[]): Parse
       error.next ?? `convoy ${row.name} --help`,
     );
   }
-}
-
-/** Where the command's name is: the first word that is neither a flag nor `--network`'s value; -1 when there is none. */
-function commandPosition(words: readonly string[]): number {
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]!;
-    if (word === "--") return -1;
-    if (word === "--network") at += 1;
-    else if (!word.startsWith("-")) return at;
-  }
-  return -1;
 }
 
 /** `--network`, or the positional `[network]` of the commands that have one; refused when they mean different folders. */

@@ -113,7 +113,7 @@ class Typist {
       });
     });
     const gone = this.client.ended.then(() => "gone" as const);
-    void this.client.send({ kind: "status" });
+    void this.client.send({ kind: "status", brief: true });
     if ((await this.whileAlive(Promise.race([answer, gone]))) === "gone") throw await this.lost();
   }
 

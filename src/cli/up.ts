@@ -5,13 +5,14 @@ import { ConvoyError, messageOf } from "../errors.ts";
 import type { ConvoyEvent, EventBody } from "../events.ts";
 import { rememberHostName } from "../registry/host-name.ts";
 import { createNetwork, inspectNetwork } from "../registry/network.ts";
-import { acquireSupervisorLock } from "../registry/supervisor-lock.ts";
+import { acquireSupervisorLock, readSupervisor } from "../registry/supervisor-lock.ts";
 import { sweepTemporaries } from "../registry/sweep.ts";
 import { supervise } from "../supervisor/loop.ts";
 import { observe } from "../supervisor/observe.ts";
 import { pass } from "../supervisor/pass.ts";
 import type { PassPorts, PassSettings } from "../supervisor/ports.ts";
 import { nothingSaid } from "../supervisor/said.ts";
+import { systemClock } from "../system/clock.ts";
 import { type NetworkPaths, networkPaths } from "../system/paths.ts";
 import { VERSION } from "../version.ts";
 import type { CommandContext } from "./command.ts";
@@ -21,6 +22,9 @@ import { heldByAnother } from "./held-by.ts";
 import { createEventHook } from "./on-event.ts";
 import { createPorts, createSettings } from "./wiring.ts";
 
+/** Between two looks whether the network is free. */
+const WAIT_MS = 500;
+
 export interface UpOptions {
   /** Absolute root. */
   readonly network: string;
@@ -29,12 +33,16 @@ export interface UpOptions {
   readonly once: boolean;
   readonly detach: boolean;
   readonly keepHolds: boolean;
+  readonly wait: boolean;
   readonly intervalMs: number;
   readonly fastFailWindow: number | null;
   readonly fastFailLimit: number | null;
   readonly onEvent: string | null;
   readonly json: boolean;
 }
+
+/** How long a supervisor that leaves waits for a reader that does not read. */
+const LAST_WORDS_MS = 500;
 
 type Around = Pick<CommandContext, "output" | "env" | "home" | "cwd">;
 
@@ -43,7 +51,9 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   const paths = networkPaths(options.network);
   requireSomethingToSupervise(paths, options);
   if (options.detach) return await detachSupervisor(paths, options, around);
-  const lock = await acquireSupervisorLock(paths, VERSION);
+  const lock = options.wait
+    ? await waitForLock(paths, options, around)
+    : await acquireSupervisorLock(paths, VERSION);
   if (!lock.held) throw heldByAnother(paths, lock.holder?.pid ?? null);
   const named = rememberHostName(paths, { override: around.env.CONVOY_HOST });
   const print = eventPrinter(around.output, formOf(options), options.networkFlag);
@@ -68,12 +78,28 @@ export async function runUp(options: UpOptions, around: Around): Promise<number>
   // The folder it was typed in may go while it supervises: a removed one makes every later spawn fail.
   process.chdir("/");
   const stop = untilSignalled();
+  const lasting = around.output.lasting();
   say({ type: "up", network: paths.root, host: settings.host, pid: process.pid, version: VERSION });
   if (!options.keepHolds) await liftHolds(ports, settings, say);
   const { intervalMs } = options;
-  await supervise(ports, { ...settings, intervalMs }, stop);
+  const inCharge = await supervise(ports, { ...settings, intervalMs, inCharge: lock.confirm }, stop);
   lock.release();
+  await lasting.flush(LAST_WORDS_MS);
+  if (!inCharge) throw heldByAnother(paths, readSupervisor(paths)?.pid ?? null);
   return 0;
+}
+
+/** The lock, however long another supervisor has it. Throws where the network goes away meanwhile. */
+async function waitForLock(paths: NetworkPaths, options: UpOptions, { output }: Around) {
+  for (let said = false; ; said = true) {
+    requireSomethingToSupervise(paths, options);
+    const lock = await acquireSupervisorLock(paths, VERSION);
+    if (lock.held) return lock;
+    const who = lock.holder === null ? "another supervisor" : `the supervisor with pid ${lock.holder.pid}`;
+    if (!said) output.note(`Waiting for ${who} to end, which holds ${paths.root}.`);
+    do await systemClock.sleep(WAIT_MS);
+    while (readSupervisor(paths) !== null);
+  }
 }
 
 /** One pass happens at one time: its lines need none. */

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { readIdentityLine } from "../catalog/locate.ts";
 import { checkCatalog } from "../catalog-check.ts";
+import { count } from "../count.ts";
 import type { Problem } from "../declaration.ts";
 import { sortProblems } from "../in-force.ts";
 import { locateProblems } from "../supervisor/observe.ts";
@@ -49,8 +50,4 @@ function summary(counts: Readonly<Record<"files" | "declarations" | "errors" | "
   const found = `${count(declarations, "declaration")} in ${count(files, "file")}`;
   if (errors + warnings === 0) return `${found}, no problems.`;
   return `${found}: ${count(errors, "error")}, ${count(warnings, "warning")}.`;
-}
-
-function count(number: number, thing: string): string {
-  return `${number} ${thing}${number === 1 ? "" : "s"}`;
 }

@@ -14,12 +14,12 @@ export function readValue(
 ): { readonly value: Value } | { readonly problem: string } {
   switch (definition.type) {
     case "positional":
-      return text === "" && definition.allowEmpty !== true ? { problem: "is empty" } : { value: text };
+      if (text === "" && definition.allowEmpty !== true) return { problem: "is empty" };
+      return definition.options === undefined ? { value: text } : readOption(text, definition.options);
     case "string":
       return text === "" ? { problem: "is empty" } : { value: text };
     case "enum":
-      if (definition.options.includes(text)) return { value: text };
-      return { problem: `is "${text}"; it can be ${definition.options.join(", ")}` };
+      return readOption(text, definition.options);
     case "pair":
       return readPair(text);
     case "seconds":
@@ -27,6 +27,11 @@ export function readValue(
     case "count":
       return readNumber(text, /^\d+$/, "a whole number", definition.least, MOST_COUNT);
   }
+}
+
+function readOption(text: string, options: readonly string[]): { value: Value } | { problem: string } {
+  if (options.includes(text)) return { value: text };
+  return { problem: `is "${text}"; it can be ${options.join(", ")}` };
 }
 
 function readPair(text: string): { value: Value } | { problem: string } {

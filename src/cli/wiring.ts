@@ -7,6 +7,7 @@ import { watchCatalog } from "../catalog/watch.ts";
 import { baseEnvironment } from "../environment.ts";
 import { messageOf } from "../errors.ts";
 import type { ConvoyEvent } from "../events.ts";
+import { restartGapMs } from "../foreign-restart.ts";
 import { trustAccess } from "../harness-files/trust-access.ts";
 import { lookAtConfig } from "../harness-files/update-config.ts";
 import { clearStale } from "../registry/clear-stale.ts";
@@ -36,6 +37,8 @@ import { renderWorkspace } from "../workspace/render.ts";
 /** Launches under way at once: a launch is mostly waiting for its host, a few per core keep both cores busy. */
 const PARALLEL_LAUNCHES = 8;
 export const DEFAULT_GRACE_MS = 5_000;
+/** Between two looks for a host that another program may be about to start. */
+const RESTART_LOOK_MS = 100;
 
 export interface WiringOptions {
   readonly paths: NetworkPaths;
@@ -77,7 +80,7 @@ export function createPorts({ paths, show, record, onLogProblem }: WiringOptions
       version: VERSION,
       hostCommand: ownCommand(),
       isHeld: async (busId) => (await registry.readHolds())[busId] !== undefined,
-      lastLook: (name) => lastLook(paths.pty, name),
+      lastLook: (name, gapMs) => lastLook(paths.pty, name, gapMs),
     }),
     events: {
       emit: createEmit(
@@ -130,11 +133,26 @@ export function createEmit(
   };
 }
 
-/** What the processes of one session say right before its launch. */
-async function lastLook(registry: string, name: string): Promise<"dead" | "alive" | "unknown"> {
-  const session = await readSession(registry, name, { ownLock: true });
-  if (session === null || session.process === "not-ours") return "dead";
-  return session.process === "ours" ? "alive" : "unknown";
+/**
+ * What the processes of one session say right before its launch. Where another program may be about to start it, it is
+ * looked at until that must have shown itself, for `gapMs` at least.
+ */
+async function lastLook(
+  registry: string,
+  name: string,
+  gapMs: number,
+): Promise<"dead" | "alive" | "unknown"> {
+  const began = performance.now();
+  let waitMs: number | null = null;
+  while (true) {
+    const session = await readSession(registry, name, { ownLock: true });
+    if (session !== null && session.process !== "not-ours")
+      return session.process === "ours" ? "alive" : "unknown";
+    waitMs ??= Math.max(gapMs, session === null ? 0 : restartGapMs(session, systemClock.now()));
+    const leftMs = waitMs - (performance.now() - began);
+    if (leftMs <= 0) return "dead";
+    await systemClock.sleep(Math.min(leftMs, RESTART_LOOK_MS));
+  }
 }
 
 function createTrust(): TrustPort {

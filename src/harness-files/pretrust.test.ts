@@ -19,6 +19,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { parse } from "smol-toml";
 import { parseTOML } from "toml-eslint-parser";
+import { missingUnless, skippable } from "../../test/support/skippable.ts";
 import type { HarnessName } from "../declaration.ts";
 import { type PretrustReport, pretrust } from "../trust.ts";
 import { trustAccess } from "./trust-access.ts";
@@ -274,35 +275,42 @@ test("a config that may not be read is left alone (CFG-02)", async () => {
   expect(readFileSync(path, "utf8")).toBe(COUNTED);
 }, 30_000);
 
-test("a full disk changes nothing, and nothing needs repair afterwards (CFG-08)", async () => {
-  const namespace = ["unshare", "--user", "--map-root-user", "--mount"];
-  const mount = `mount -t tmpfs -o size=64k none "$HOME"`;
-  if (Bun.spawnSync([...namespace, "sh", "-c", mount], { env: env() }).exitCode !== 0) {
-    console.log("skipped: a full disk needs a mount namespace, which this machine does not allow");
-    return;
-  }
-  const script = `set -e; ${mount}; mkdir "$HOME/w"
+const ISOLATED = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"] as const;
+const SMALL_DISK = "mount -t tmpfs -o size=64k none";
+const noMounts = missingUnless([...ISOLATED, `${SMALL_DISK} /tmp`], "it needs a mount name space");
+
+skippable(
+  "a full disk changes nothing, and nothing needs repair afterwards (CFG-08)",
+  noMounts,
+  async () => {
+    const script = `set -e; ${SMALL_DISK} "$HOME"; mkdir "$HOME/w"
     { printf '{"history":"'; head -c 20000 /dev/zero | tr '\\0' x; echo '"}'; } > "$HOME/.claude.json"
     cp "$HOME/.claude.json" "$0/before"
     cat /dev/zero > "$HOME/fill" 2>/dev/null || true
     "$1" "$2" claude "$HOME/w"
     cmp "$HOME/.claude.json" "$0/before"; ls -A "$HOME" | tr '\\n' ' '; echo
     rm "$HOME/fill"; "$1" "$2" claude "$HOME/w"; ls -A "$HOME" | tr '\\n' ' '`;
-  const outside = mkdtempSync("/tmp/cv-");
-  try {
-    const fixture = join(FIXTURES, "pretrust.ts");
-    const child = start([...namespace, "sh", "-c", script, outside, process.execPath, fixture]);
-    const [full = "", left, later = "", right] = (await new Response(child.stdout).text()).split("\n");
-    const { files } = JSON.parse(full) as PretrustReport;
-    expect(files[0]).toMatchObject({
-      written: false,
-      problem: expect.stringContaining("no space left on the disk"),
-    });
-    expect(left).toBe(".claude.json fill w ");
-    expect(JSON.parse(later).files[0]).toMatchObject({ written: true, added: [`${home}/w`], problem: null });
-    expect(right).toBe(".claude.json w ");
-    expect(await child.exited).toBe(0);
-  } finally {
-    rmSync(outside, { recursive: true, force: true });
-  }
-}, 30_000);
+    const outside = mkdtempSync("/tmp/cv-");
+    try {
+      const fixture = join(FIXTURES, "pretrust.ts");
+      const child = start([...ISOLATED, script, outside, process.execPath, fixture]);
+      const [full = "", left, later = "", right] = (await new Response(child.stdout).text()).split("\n");
+      const { files } = JSON.parse(full) as PretrustReport;
+      expect(files[0]).toMatchObject({
+        written: false,
+        problem: expect.stringContaining("no space left on the disk"),
+      });
+      expect(left).toBe(".claude.json fill w ");
+      expect(JSON.parse(later).files[0]).toMatchObject({
+        written: true,
+        added: [`${home}/w`],
+        problem: null,
+      });
+      expect(right).toBe(".claude.json w ");
+      expect(await child.exited).toBe(0);
+    } finally {
+      rmSync(outside, { recursive: true, force: true });
+    }
+  },
+  30_000,
+);

@@ -13,14 +13,14 @@ import { withLockFile } from "../system/lock-file.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { type FileReading, readLedgerFile, readRecordFile, readText } from "./files.ts";
 
-/** A writer that takes no lock (pty 0.10's `tag`) may come between; each time the change is made anew. */
-const MAX_ATTEMPTS = 20;
+/** A writer that takes no lock (pty 0.10's `tag`) may come between; each time the change is made anew, for so long. */
+const ATTEMPTS_MS = 2_000;
 const PAUSE_MS = 3;
 
 /**
  * Changes the record of session `name` in the pty folder `registry`. `change` gets null when it is gone or torn and
  * may be called several times; null from it leaves the file as it is. Throws a `ConvoyError` when the lock stays
- * busy for 2 s, the file cannot be read or written, or another writer keeps undoing the change.
+ * busy for 2 s, the file cannot be read or written, or another writer keeps undoing the change for as long.
  */
 export async function changeRecord(
   registry: string,
@@ -84,7 +84,8 @@ function usableOrTorn<T>(file: FileReading<T>, path: string): FileReading<T> {
  * must hold our text right after. `next` returning null ends it with nothing written.
  */
 async function rewrite(path: string, name: Effect, next: () => string | null): Promise<void> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+  const deadline = performance.now() + ATTEMPTS_MS;
+  do {
     const before = content(path);
     const text = next();
     if (text === null || text === before) return;
@@ -93,7 +94,7 @@ async function rewrite(path: string, name: Effect, next: () => string | null): P
       if (content(path) === text) return;
     }
     await systemClock.sleep(PAUSE_MS);
-  }
+  } while (performance.now() < deadline);
   throw new ConvoyError("failed", `another program keeps writing over ${path}`, "try again");
 }
 

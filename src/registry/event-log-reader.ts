@@ -47,6 +47,16 @@ export class EventLogReader {
     }
   }
 
+  /** Passes over all that is there: only what is written from now on is read. Throws as `read` does. */
+  skip(): void {
+    try {
+      this.findFiles();
+      for (const tail of this.tails.values()) tail.offset = fstatSync(tail.descriptor).size;
+    } catch (error) {
+      throw new ConvoyError("failed", `cannot read ${this.path}: ${messageOf(error)}`);
+    }
+  }
+
   /** Whether the last line that was read has no end: its writer is at it, or was killed. */
   endsMidLine(): boolean {
     return [...this.tails.values()].some(({ unfinished }) => unfinished.length > 0);

@@ -1,8 +1,8 @@
 /** One session's files, each read once: what is there, and what is wrong with it. Nothing is written here. */
 import { errnoOf, messageOf } from "../errors.ts";
 import { type ParsedLedger, parseLedger } from "../ledger-codec.ts";
-import type { Found } from "../liveness.ts";
 import { type ParsedRecord, parseRecord } from "../record.ts";
+import type { Found } from "../session-facts.ts";
 import { NotRegularError, readRegularFile } from "../system/regular-file.ts";
 
 /** A file's text, or why there is none. */

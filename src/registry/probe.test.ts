@@ -36,7 +36,7 @@ function serve(pieces: readonly Buffer[], close = false): string {
 }
 
 const STATUS = frame(7, JSON.stringify({ name: "box.a", daemon: { pid: 5 }, process: { pid: 6 } }));
-const ANSWERED = { state: "answered", hostPid: 5, childPid: 6 } as const;
+const ANSWERED = { state: "answered", hostPid: 5, childPid: 6, convoy: false } as const;
 const SILENT = { state: "silent" } as const;
 const ABSENT = { state: "absent" } as const;
 
@@ -49,6 +49,11 @@ describe("probeSocket", () => {
       "an answer without pids",
       [frame(7, '{"name":"box.a"}')],
       { ...ANSWERED, hostPid: null, childPid: null },
+    ],
+    [
+      "an answer of convoy's own host",
+      [frame(7, '{"name":"box.a","convoy":{"version":"1"}}')],
+      { ...ANSWERED, hostPid: null, childPid: null, convoy: true },
     ],
     ["another session's answer", [frame(7, '{"name":"box.b"}')], SILENT],
     ["an answer that is no JSON", [frame(7, "{")], SILENT],

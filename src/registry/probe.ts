@@ -1,7 +1,7 @@
 /** Asks a session's socket who is there: one STATUS request of the socket protocol, bounded in time. */
 import { errnoOf } from "../errors.ts";
-import { parseJsonObject } from "../json-members.ts";
-import type { SocketAnswer } from "../liveness.ts";
+import { isJsonObject, parseJsonObject } from "../json-members.ts";
+import type { SocketAnswer } from "../session-facts.ts";
 
 const STATUS = 7;
 const HEADER_BYTES = 5;
@@ -78,6 +78,7 @@ function classifyStatus(text: string, name: string): SocketAnswer {
     state: "answered",
     hostPid: pidIn(parsed.object.daemon),
     childPid: pidIn(parsed.object.process),
+    convoy: isJsonObject(parsed.object.convoy),
   };
 }
 

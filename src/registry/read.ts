@@ -1,14 +1,11 @@
 /** One reading of the registry folder: every session, with what the files, the processes and the sockets say. */
 import { join } from "node:path";
 import type { ParsedLedger } from "../ledger-codec.ts";
-import {
-  type Found,
-  observeSession,
-  type SessionFacts,
-  type SocketAnswer,
-  type Strays,
-} from "../liveness.ts";
+import { observeSession } from "../liveness.ts";
 import type { ObservedSession, SessionRecord } from "../session.ts";
+import type { Found, SessionFacts, SocketAnswer, Strays } from "../session-facts.ts";
+import { systemClock } from "../system/clock.ts";
+import { fileIdentity } from "../system/file-identity.ts";
 import { isLockHeld } from "../system/lock-file.ts";
 import { sessionPaths } from "../system/paths.ts";
 import { bootTimeMs, identify, type ProcessTable, processTable } from "../system/processes.ts";
@@ -24,6 +21,7 @@ import {
   socketNames,
   statOf,
 } from "./folder.ts";
+import { LOOK_MS, MAX_LOOKS, readRecordTags } from "./lost-tags.ts";
 import { probeSocket } from "./probe.ts";
 import { createStrayFinder, type StraySearch } from "./strays.ts";
 
@@ -37,6 +35,8 @@ interface Reading {
   readonly registry: string;
   readonly table: ProcessTable;
   readonly ownLock: boolean;
+  /** Whether a session without any file is looked for in the process table. */
+  readonly unlisted: boolean;
   readonly findStrays: (search: StraySearch) => Strays;
   readonly problems: RegistryProblem[];
   /** File names of the sockets (or links) in the folder; null when it was not listed. */
@@ -77,11 +77,32 @@ export function readSession(
   return observe(startReading(registry, options.table ?? processTable, options.ownLock), name);
 }
 
-function startReading(registry: string, table: ProcessTable, ownLock = false): Reading {
-  return { registry, table, ownLock, findStrays: createStrayFinder(table), problems: [], sockets: null };
+/**
+ * Sessions of these names that have neither record nor ledger, and of which processes run all the same. Their files
+ * were removed, or are about to be written by another program.
+ */
+export async function readUnlisted(
+  registry: string,
+  names: readonly string[],
+  table: ProcessTable = processTable,
+): Promise<ObservedSession[]> {
+  if (names.length === 0) return [];
+  const reading = { ...startReading(registry, table), unlisted: true };
+  const observed = await Promise.all(names.map((name) => observe(reading, name)));
+  return observed.filter((session) => session !== null).filter(({ record, ledger }) => !record && !ledger);
 }
 
-async function observe(reading: Reading, name: string, rereads = 0): Promise<ObservedSession | null> {
+function startReading(registry: string, table: ProcessTable, ownLock = false): Reading {
+  const findStrays = createStrayFinder(registry, table);
+  return { registry, table, ownLock, unlisted: ownLock, findStrays, problems: [], sockets: null };
+}
+
+async function observe(
+  reading: Reading,
+  name: string,
+  rereads = 0,
+  looks = 0,
+): Promise<ObservedSession | null> {
   const paths = sessionPaths(reading.registry, name);
   const record = readRecordFile(paths.record);
   const ledger = readLedgerFile(paths.ledger);
@@ -91,28 +112,39 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
     ledger: found(ledger, ledger.parsed?.ledger),
     pidFile: readPidFile(paths.pid),
     socketFile: reading.sockets?.has(`${name}.sock`) ?? isSocket(paths.socket),
+    socketReplaced: isReplaced(paths.socket, ledger.parsed?.ledger.socket ?? null),
     ...identifications(ledger, paths.ledger, reading.table),
   };
+  const tags = readRecordTags(paths, ledger.parsed?.ledger ?? null, record.parsed?.record ?? null);
+  if (tags.unsettled && looks < MAX_LOOKS) {
+    await systemClock.sleep(LOOK_MS);
+    return observe(reading, name, rereads, looks + 1);
+  }
   const foreign = record.state === "unusable" && ledger.state === "missing";
   const nothing = record.state === "missing" && ledger.state === "missing";
-  if (nothing || (foreign && !known.socketFile && known.pidFile.state === "missing")) {
+  if (
+    (nothing && !(reading.unlisted && isSeen(reading, name))) ||
+    (foreign && !known.socketFile && known.pidFile.state === "missing")
+  ) {
     report(reading, name, record, ledger);
     return null;
   }
   const socket: SocketAnswer = needsProbe(known)
     ? await probeSocket(paths.socket, name)
     : { state: "not-probed" };
-  const strays = searchStrays(reading, known, paths.ledger);
-  if (strays.state === "searched" && rereads < MAX_REREADS && hasChanged(ledger, paths.ledger)) {
-    return observe(reading, name, rereads + 1);
+  const strays = isProven(known, socket) ? NOT_SEARCHED : searchStrays(reading, known, paths.ledger);
+  const open = strays.state === "searched" && isOpen(known);
+  if (open && rereads < MAX_REREADS && hasChanged(ledger, paths.ledger)) {
+    return observe(reading, name, rereads + 1, looks);
   }
   report(reading, name, record, ledger);
   return observeSession({
     ...known,
+    lostTags: tags.lost,
     socket,
     strays,
     namedHost: known.host === "ours" || known.child === "ours" ? "none" : namedHost(known, reading.table),
-    launching: strays.state === "searched" && !reading.ownLock && isLockHeld(paths.launchLock),
+    launching: open && !reading.ownLock && isLockHeld(paths.launchLock),
     agent: findBusId(
       ledger.parsed?.ledger ?? null,
       record.parsed?.record ?? null,
@@ -124,8 +156,13 @@ async function observe(reading: Reading, name: string, rereads = 0): Promise<Obs
 
 type Known = Pick<
   SessionFacts,
-  "name" | "record" | "ledger" | "pidFile" | "socketFile" | "host" | "child" | "sameBoot"
+  "name" | "record" | "ledger" | "pidFile" | "socketFile" | "socketReplaced" | "host" | "child" | "sameBoot"
 >;
+
+function isReplaced(path: string, bound: string | null): boolean {
+  const now = bound === null ? null : fileIdentity(path);
+  return now !== null && now !== bound;
+}
 
 function found<T>(reading: FileReading<unknown>, value: T | undefined): Found<T> {
   if (value !== undefined) return { state: "read", value };
@@ -165,20 +202,38 @@ function endedByRecord(record: Found<SessionRecord>): boolean {
   return record.value.exitCode !== undefined || record.value.exitedAt !== undefined;
 }
 
-/** Only where a process may live that no ledger names: a launch cut short, or a ledger that cannot be used. */
+const NOT_SEARCHED: Strays = { state: "not-searched" };
+
+/** Whether a process has been seen that makes it live. */
+function isProven({ host, child, ledger }: Known, socket: SocketAnswer): boolean {
+  if (host === "ours" || child === "ours") return true;
+  return socket.state === "answered" && ledger.state !== "unusable";
+}
+
+/** Whether a process may live that no ledger names: a launch cut short, or a ledger that cannot be used. */
+function isOpen({ ledger, sameBoot, host }: Known): boolean {
+  if (ledger.state !== "read") return ledger.state === "unusable";
+  const { child, end, host: recorded } = ledger.value;
+  return sameBoot && end === null && child === null && (recorded === null || host === "not-ours");
+}
+
+/** Processes that may be the session's though no file names them; of an ended run, only what began after it. */
 function searchStrays(reading: Reading, known: Known, ledgerPath: string): Strays {
-  const owner = statOf(ledgerPath)?.uid;
-  if (owner === undefined) return { state: "not-searched" };
-  const search = { registry: reading.registry, name: known.name, owner };
-  if (known.ledger.state === "unusable") {
-    return reading.findStrays({ ...search, launchedAt: null, host: null });
-  }
-  if (known.ledger.state !== "read" || !known.sameBoot) return { state: "not-searched" };
-  const { host, child, end, launchedAt } = known.ledger.value;
-  if (end !== null || child !== null || (host !== null && known.host !== "not-ours")) {
-    return { state: "not-searched" };
-  }
-  return reading.findStrays({ ...search, launchedAt, host });
+  const owner = statOf(known.ledger.state === "missing" ? reading.registry : ledgerPath)?.uid;
+  if (owner === undefined) return NOT_SEARCHED;
+  const { launchedAt, host } =
+    isOpen(known) && known.ledger.state === "read" ? known.ledger.value : { launchedAt: null, host: null };
+  return reading.findStrays({ name: known.name, owner, launchedAt, host });
+}
+
+/** Whether any process is the session's, whatever its files say. */
+function isSeen({ registry, findStrays }: Reading, name: string): boolean {
+  const owner = statOf(registry)?.uid;
+  if (owner === undefined) return false;
+  const strays = findStrays({ name, owner, launchedAt: null, host: null });
+  return (
+    strays.state === "searched" && (strays.host !== null || strays.child !== null || strays.ptyHost !== null)
+  );
 }
 
 /** Whether the launcher or the host has written the ledger since it was read: the search then asked the past. */
@@ -203,7 +258,7 @@ function isThere(pid: number, table: ProcessTable): boolean {
 
 function livingChild(socket: SocketAnswer, strays: Strays): number | null {
   if (socket.state === "answered") return socket.childPid;
-  return strays.state === "searched" ? (strays.child?.pid ?? null) : null;
+  return strays.state === "searched" ? (strays.ptyChildPid ?? strays.child?.pid ?? null) : null;
 }
 
 function report(

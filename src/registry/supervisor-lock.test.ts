@@ -75,6 +75,34 @@ describe("the supervisor's lock", () => {
     expect(await ask(paths)).toMatchObject({ held: false, holder: { pid: holder.pid } });
   });
 
+  test("is put back by its holder when its files are removed, and refused to the next", async () => {
+    const paths = freshNetwork();
+    const lock = await acquireSupervisorLock(paths, "1");
+    if (!lock.held) throw new Error("not held");
+    rmSync(paths.lockDatabase);
+    rmSync(paths.holder);
+    expect(lock.confirm()).toBe(true);
+    expect(await ask(paths)).toMatchObject({ held: false, holder: { pid: process.pid } });
+    rmSync(paths.state, { recursive: true });
+    expect(lock.confirm()).toBe(true);
+    expect(await ask(paths)).toMatchObject({ held: false, holder: { pid: process.pid } });
+    lock.release();
+    expect(await ask(paths)).toEqual({ held: true });
+  }, 60_000);
+
+  test("that another process took meanwhile stays that one's, name and all", async () => {
+    const paths = freshNetwork();
+    const lock = await acquireSupervisorLock(paths, "1");
+    if (!lock.held) throw new Error("not held");
+    rmSync(paths.lockDatabase);
+    rmSync(paths.holder);
+    const other = startHolder(paths);
+    expect(JSON.parse(await nextLine(other))).toEqual({ held: true });
+    expect(lock.confirm()).toBe(false);
+    lock.release();
+    expect(readSupervisor(paths)?.pid).toBe(other.pid);
+  }, 60_000);
+
   test("of ten at once one gets it, and the others name the one", async () => {
     const paths = freshNetwork();
     const contenders = Array.from({ length: 10 }, () => startHolder(paths));
@@ -84,7 +112,7 @@ describe("the supervisor's lock", () => {
     expect(new Set(answers.filter((answer) => !answer.held).map((answer) => answer.holder?.pid))).toEqual(
       new Set([winner?.pid]),
     );
-  }, 20_000);
+  }, 60_000);
 
   test("that cannot be made is an error, not another's lock", async () => {
     const paths = freshNetwork();

@@ -25,7 +25,15 @@ export interface Holder extends ProcessIdentity {
 }
 
 export type SupervisorLock =
-  | { readonly held: true; release(): void }
+  | {
+      readonly held: true;
+      release(): void;
+      /**
+       * Looks whether it still is, and takes it again where its files were removed. False when another process was
+       * there first. Throws a `ConvoyError` when that cannot be told.
+       */
+      confirm(): boolean;
+    }
   /** Somebody else's. `holder` is null when it has not said who it is. */
   | { readonly held: false; readonly holder: Holder | null };
 
@@ -33,8 +41,12 @@ type LockPaths = Pick<NetworkPaths, "state" | "lockDatabase" | "holder">;
 
 /** Held here for the life of the process: a connection that is collected lets go in silence. */
 let connection: Database | null = null;
+/** Of the file that `connection` has open: another one at its path is another lock. */
+let inode = 0;
 
-/** How long a loser waits for the winner to have written its name, and for one that just died to be seen dead. */
+/** How long a loser waits for the winner to have written its name: it is about to, however busy the machine is. */
+const NAMED_MS = 10_000;
+/** How long one that just died is given to be seen dead, beside a lock that is free. */
 const SETTLE_MS = 500;
 const POLL_MS = 10;
 
@@ -45,20 +57,48 @@ const POLL_MS = 10;
 export async function acquireSupervisorLock(paths: LockPaths, version: string): Promise<SupervisorLock> {
   if (connection !== null) throw new ConvoyError("failed", "this process supervises a network already");
   ensureFolder(paths.state);
-  const deadline = performance.now() + SETTLE_MS;
+  const began = performance.now();
   while (true) {
     const opened = openExclusive(paths.lockDatabase);
     const holder = readSupervisor(paths);
     if (opened !== null && holder === null) {
-      connection = opened;
+      keep(opened, paths);
       writeHolder(paths, version);
-      return { held: true, release: () => release(paths) };
+      return { held: true, release: () => release(paths), confirm: () => confirm(paths, version) };
     }
     opened?.close();
     const settled = opened === null && holder !== null;
-    if (settled || performance.now() >= deadline) return { held: false, holder };
+    const patienceMs = opened === null ? NAMED_MS : SETTLE_MS;
+    if (settled || performance.now() - began >= patienceMs) return { held: false, holder };
     await systemClock.sleep(POLL_MS);
   }
+}
+
+/**
+ * What was removed under a living holder is put back, but never over another's: of two that both lost their files the
+ * first to open the new lock.db stays.
+ */
+function confirm(paths: LockPaths, version: string): boolean {
+  ensureFolder(paths.state);
+  if (inodeOf(paths.lockDatabase) !== inode) {
+    const opened = openExclusive(paths.lockDatabase);
+    if (opened === null) return false;
+    // Another file: closing the old connection drops no lock on this one.
+    closeConnection();
+    keep(opened, paths);
+  }
+  const holder = readSupervisor(paths);
+  if (holder === null) writeHolder(paths, version);
+  return holder === null || holder.pid === process.pid;
+}
+
+function keep(opened: Database, paths: LockPaths): void {
+  connection = opened;
+  inode = inodeOf(paths.lockDatabase);
+}
+
+function inodeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
 }
 
 /** Null when another process has it. */
@@ -98,8 +138,10 @@ function writeHolder(paths: LockPaths, version: string): void {
 /** The name goes first, so that nobody reads it as the name of a lock that is free. */
 function release(paths: LockPaths): void {
   if (connection === null) return;
-  removeFile(paths.holder);
-  effect("holder-remove");
+  if (readSupervisor(paths)?.pid === process.pid) {
+    removeFile(paths.holder);
+    effect("holder-remove");
+  }
   closeConnection();
 }
 

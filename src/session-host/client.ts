@@ -139,9 +139,9 @@ export class SessionClient {
     return this.isOpen;
   }
 
-  /** Asks how the session is. */
+  /** Asks how the session is. What its terminal shows may be unknown: nothing is loaded for that. */
   async status(): Promise<{ readonly ok: true; readonly status: SessionStatusReply } | SessionFailure> {
-    const answer = await this.ask({ kind: "status" }, "status");
+    const answer = await this.ask({ kind: "status", brief: true }, "status");
     if (!answer.ok) return answer;
     try {
       return { ok: true, status: JSON.parse(answer.message.text) as SessionStatusReply };

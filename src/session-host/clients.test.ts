@@ -53,6 +53,9 @@ describe("the size of the terminal", () => {
     const big = await attach("a", { rows: 40, cols: 120 });
     await until("120 columns", () => sizes().at(-1) === "40 120");
     const small = await attach("a", { rows: 24, cols: 80 });
+    expect(small.messages.filter(({ kind }) => kind === "geometry")).toEqual([
+      { kind: "geometry", size: { rows: 24, cols: 80 } },
+    ]);
     await until("80 columns", () => sizes().at(-1) === "24 80");
     await big.client.send({ kind: "resize", size: { rows: 50, cols: 130 } });
     small.client.close();
@@ -80,21 +83,49 @@ describe("the size of the terminal", () => {
 });
 
 describe("what clients see", () => {
-  test("status", async () => {
-    const { pid, hostPid } = await network.start("a", "exec sleep 100");
-    await attach("a", { rows: 24, cols: 80 });
+  test("status: briefly without what only an emulator knows, else with it", async () => {
+    const draws = "printf '\\033[?1006h\\033[?25l\\033[>5u\\033[>7u'; seq 30; printf end; exec sleep 100";
+    const { pid, hostPid } = await network.start("a", draws);
     const client = await network.connect("a");
-    const answer = await client.status();
-    expect(answer).toMatchObject({
+    const asked = await client.status();
+    const messages: HostMessage[] = [];
+    client.onMessage((message) => messages.push(message));
+    await network.untilText("a", "end");
+    await attach("a", { rows: 24, cols: 80 });
+    await client.send({ kind: "status", brief: false });
+    const answer = await until("the answer", () => messages.find(({ kind }) => kind === "status"));
+    const { launchedAt: createdAt, launchId, protocol } = network.ledger("a");
+    const resources = { rssKb: expect.any(Number), cpuPercent: expect.any(Number) };
+    const nothing = { cursorX: null, cursorY: null, scrollbackUsed: null, scrollbackCapacity: null };
+    const common = {
+      name: "a",
+      process: { alive: true, exitCode: null, pid, resources },
+      daemon: { pid: hostPid, resources },
+      uptimeSeconds: expect.any(Number),
+      createdAt,
+    };
+    const convoy = { version: "0.0.0-test", protocol, launchId };
+    expect(asked).toMatchObject({
       ok: true,
       status: {
-        name: "a",
-        terminal: { rows: 24, cols: 80 },
-        process: { alive: true, exitCode: null, pid },
-        daemon: { pid: hostPid },
-        clients: { total: 2, attached: 1, readOnly: 0 },
-        createdAt: network.ledger("a").launchedAt,
+        ...common,
+        terminal: { rows: 24, cols: 80, ...nothing },
+        clients: { total: 0, attached: 0, readOnly: 0 },
+        convoy: { ...convoy, connections: 1 },
       },
+    });
+    expect(answer.kind === "status" && JSON.parse(answer.text)).toEqual({
+      ...common,
+      terminal: { rows: 24, cols: 80, cursorX: 3, cursorY: 23, scrollbackUsed: 31, scrollbackCapacity: 1024 },
+      clients: { total: 1, attached: 1, readOnly: 0 },
+      modes: {
+        sgrMouse: true,
+        cursorHidden: true,
+        kittyKeyboard: true,
+        kittyKeyboardFlags: [5, 7],
+        applicationCursor: false,
+      },
+      convoy: { ...convoy, connections: 2 },
     });
   });
 

@@ -24,7 +24,8 @@ export interface ClientsSession {
   look(action: (screen: XtermScreen) => void): void;
   /** A replay of the whole terminal for a client that is to take it over. */
   replay(screen: XtermScreen): string;
-  status(): string;
+  /** Gives the answer to a STATUS question to `answer`, at once when it may be brief. */
+  status(brief: boolean, answer: (text: string) => void): void;
   attached(): void;
   /** The first supervisor came, or the last one went. */
   watched(watched: boolean): void;
@@ -63,14 +64,21 @@ export class Clients {
     return [...this.all].some(({ watching }) => watching);
   }
 
+  /** Who looks, as pty counts: one who only asks or types is nobody's guest. */
   counts(): { total: number; attached: number; readOnly: number } {
-    return { total: this.all.size, attached: this.count("attached"), readOnly: this.count("peek") };
+    const [attached, readOnly] = [this.count("attached"), this.count("peek")];
+    return { total: attached + readOnly, attached, readOnly };
+  }
+
+  get connections(): number {
+    return this.all.size;
   }
 
   output(scan: Scan): void {
     if (scan.bytes.length === 0 || this.all.size === 0) return;
     const frame = encodeHostMessage({ kind: "data", bytes: scan.bytes });
     for (const connection of this.all) connection.output(scan.bytes, frame, scan.firstBoundary);
+    for (const connection of this.all) connection.waitForRoom();
   }
 
   /** The program has taken all its input. */
@@ -113,8 +121,7 @@ export class Clients {
       case "attach":
         connection.role = "attached";
         connection.size = usableSize(message.size);
-        this.negotiateSize();
-        connection.send({ kind: "geometry", size: this.session.size() });
+        if (!this.negotiateSize()) connection.send({ kind: "geometry", size: this.session.size() });
         this.sendReplay(connection, "");
         this.session.attached();
         return;
@@ -128,7 +135,7 @@ export class Clients {
         this.sendLook(connection, message.plain, message.full);
         return;
       case "status":
-        connection.send({ kind: "status", text: this.session.status() });
+        this.session.status(message.brief, (text) => connection.send({ kind: "status", text }));
         return;
       case "watch":
         connection.watching = true;
@@ -162,8 +169,11 @@ export class Clients {
     if (connection.watching && !this.isWatched) this.session.watched(false);
   }
 
-  /** The smallest of the attached clients' sizes; with none of them the last size stays. */
-  private negotiateSize(): void {
+  /**
+   * The smallest of the attached clients' sizes; with none of them the last size stays. True when it is another than
+   * before: everybody has been told.
+   */
+  private negotiateSize(): boolean {
     const now = this.session.size();
     let rows = Number.POSITIVE_INFINITY;
     let cols = Number.POSITIVE_INFINITY;
@@ -172,11 +182,12 @@ export class Clients {
       rows = Math.min(rows, size.rows);
       cols = Math.min(cols, size.cols);
     }
-    if (!Number.isFinite(rows) || (rows === now.rows && cols === now.cols)) return;
+    if (!Number.isFinite(rows) || (rows === now.rows && cols === now.cols)) return false;
     this.session.resize({ rows, cols });
     for (const connection of this.all) {
       if (connection.role !== "plain") connection.send({ kind: "geometry", size: { rows, cols } });
     }
+    return true;
   }
 
   /** A client that could not keep up reads again. */

@@ -1,8 +1,15 @@
 /** One client's connection, as its host sees it: frames in, frames out, and never more in memory than the bounds below. */
 import { encodeHostMessage, type Frame, FrameDecoder, type HostMessage, type Size } from "../protocol.ts";
 
-/** Output that waits for a client; beyond it the output is dropped and a fresh screen follows when it reads again. */
-export const STALE_BYTES = 1024 * 1024;
+/** Output that waits for a client; beyond it the program waits too, as long as the client reads. */
+export const BEHIND_BYTES = 2 * 1024 * 1024;
+/** One who took nothing for so long does not read: its output is dropped, and a fresh screen follows when it does. */
+const STALL_MS = 400;
+/** Nor is one waited for any longer who reads this slowly. */
+const WAIT_MS = 2_000;
+const RETRY_MS = 1;
+/** Output that waits for a client, however it came to that; beyond it the output is dropped, too. */
+const STALE_BYTES = 2 * BEHIND_BYTES;
 /** Anything else that waits for a client; beyond it the connection is dropped. */
 export const DROP_BYTES = 8 * 1024 * 1024;
 
@@ -94,23 +101,32 @@ export class Connection {
 
   /** The socket takes bytes again. */
   drained(): void {
-    while (this.queue.length > 0) {
-      const head = this.queue[0]!;
-      const taken = this.socket.write(head.bytes);
-      if (taken < 0) {
-        this.drop();
-        return;
-      }
-      this.queuedBytes -= taken;
-      if (taken < head.bytes.length) {
-        head.bytes = head.bytes.subarray(taken);
-        return;
-      }
-      this.queue.shift();
-    }
-    if (!this.stale) return;
+    this.flush();
+    if (!this.stale || this.queue.length > 0 || this.closed) return;
     this.stale = false;
     this.onCaughtUp(this);
+  }
+
+  /**
+   * Returns when this client is no longer far behind, or when it turned out not to read. Until then the program gets rid
+   * of no output: that is how it is slowed down to those who look on.
+   */
+  waitForRoom(): void {
+    if (this.stale || this.queuedBytes <= BEHIND_BYTES) return;
+    const began = performance.now();
+    let taken = began;
+    while (this.queuedBytes > BEHIND_BYTES / 2) {
+      const before = this.queuedBytes;
+      this.flush();
+      if (this.closed) return;
+      const now = performance.now();
+      if (this.queuedBytes < before) taken = now;
+      if (now - taken > STALL_MS || now - began > WAIT_MS) {
+        this.becomeStale();
+        return;
+      }
+      if (taken !== now) Bun.sleepSync(RETRY_MS);
+    }
   }
 
   /** Stops or continues reading this client's input. */
@@ -143,6 +159,25 @@ export class Connection {
     this.queue = [];
     this.queuedBytes = 0;
     this.awaiting = null;
+  }
+
+  /** Hands over what the kernel takes. */
+  private flush(): void {
+    let whole = 0;
+    for (const queued of this.queue) {
+      const taken = this.socket.write(queued.bytes);
+      if (taken < 0) {
+        this.drop();
+        return;
+      }
+      this.queuedBytes -= taken;
+      if (taken < queued.bytes.length) {
+        queued.bytes = queued.bytes.subarray(taken);
+        break;
+      }
+      whole += 1;
+    }
+    this.queue.splice(0, whole);
   }
 
   private push(frame: Uint8Array, output: boolean): void {

@@ -52,10 +52,15 @@ export class HostFiles {
     if (refusal !== null) throw new ConvoyError("failed", `session ${this.name} is not started: ${refusal}`);
   }
 
-  /** Notes the program's process. */
-  async noteChild(pid: number): Promise<void> {
+  /** Notes the program's process, and the socket that was bound for it. */
+  async noteChild(pid: number, socket: string | null): Promise<void> {
     const child = identityOf(pid);
-    await this.changeOwnLedger((ledger) => ({ ...ledger, child: child ?? { pid, start: "" } }));
+    await this.changeOwnLedger((ledger) => ({ ...ledger, child: child ?? { pid, start: "" }, socket }));
+  }
+
+  /** Notes the socket that was bound in the place of one that is lost. */
+  async noteSocket(socket: string | null): Promise<void> {
+    await this.changeOwnLedger((ledger) => ({ ...ledger, socket }));
   }
 
   writePid(): void {
@@ -64,11 +69,13 @@ export class HostFiles {
     this.pidSeen = signatureOf(this.paths.pid);
   }
 
-  /** The record names this host, and is there: from the ledger when it is gone or torn. */
+  /** The record names this host, and is there: from the ledger when it is gone, torn, or one of an earlier run. */
   async completeRecord(): Promise<void> {
     await this.files.changeRecord(this.name, (record) => {
-      if (record?.daemonPid === this.self.pid) return null;
-      return { ...(record ?? this.restoredRecord()), daemonPid: this.self.pid };
+      if (record === null) return { ...this.restoredRecord(), daemonPid: this.self.pid };
+      if (this.isLaterRun(record)) return null;
+      if (Date.parse(record.createdAt) < Date.parse(this.ledger.launchedAt)) return this.renewed(record);
+      return record.daemonPid === this.self.pid ? null : { ...record, daemonPid: this.self.pid };
     });
     this.recordSeen = signatureOf(this.paths.record);
   }
@@ -106,17 +113,19 @@ export class HostFiles {
     this.recordSeen = signatureOf(this.paths.record);
   }
 
-  /** Writes how the run ended, into the record and then the ledger; only while they are this launch's. */
-  async recordEnd(end: RunEnd & { exitCode: number; exitedAt: string }): Promise<void> {
+  /**
+   * Writes how the run ended, into the record and then the ledger; only while they are this launch's. `terminated`:
+   * another program told this host to end.
+   */
+  async recordEnd(end: RunEnd & { exitCode: number; exitedAt: string }, terminated: boolean): Promise<void> {
     if (!this.ownsLedger()) return;
     const { exitCode, exitedAt } = end;
-    await this.files.changeRecord(this.name, (record) => ({
-      ...(record ?? { ...this.restoredRecord(), daemonPid: this.self.pid }),
-      exitCode,
-      exitedAt,
-      lastLines: [...end.lastLines],
-    }));
-    await this.changeOwnLedger((ledger) => ({ ...ledger, end }));
+    await this.files.changeRecord(this.name, (record) => {
+      if (record !== null && this.isLaterRun(record)) return null;
+      const own = record ?? { ...this.restoredRecord(), daemonPid: this.self.pid };
+      return { ...own, exitCode, exitedAt, lastLines: [...end.lastLines] };
+    });
+    await this.changeOwnLedger((ledger) => ({ ...ledger, end, terminated }));
   }
 
   /** Writes why the launch failed. */
@@ -151,6 +160,18 @@ export class HostFiles {
       return null;
     });
     return refusal;
+  }
+
+  /** Another program has started the session since, and this is what it wrote of its own run. */
+  private isLaterRun({ createdAt }: SessionRecord): boolean {
+    return Date.parse(createdAt) > Date.parse(this.ledger.launchedAt);
+  }
+
+  /** A record of an earlier run, as that of this one: without that one's end, with what others keep in it. */
+  private renewed(record: SessionRecord): SessionRecord {
+    const { exitCode: _exitCode, exitedAt: _exitedAt, lastLines: _lastLines, ...kept } = record;
+    const own = this.restoredRecord();
+    return { ...kept, ...own, tags: { ...record.tags, ...own.tags }, daemonPid: this.self.pid };
   }
 
   private restoredRecord(): SessionRecord {

@@ -7,6 +7,7 @@ import { agentEnvironment } from "../environment.ts";
 import { messageOf } from "../errors.ts";
 import type { Size } from "../protocol.ts";
 import { sessionPaths } from "../system/paths.ts";
+import { resourcesOf } from "../system/resources.ts";
 import { eventsOf } from "../terminal-events.ts";
 import { TerminalModes } from "../terminal-modes.ts";
 import { replyTo } from "../terminal-queries.ts";
@@ -20,6 +21,8 @@ import { Listener } from "./listener.ts";
 import type { SessionFiles } from "./ports.ts";
 import { type Program, startProgram } from "./program.ts";
 import { Screen } from "./screen.ts";
+import { describeStatus, type StatusFacts } from "./status.ts";
+import type { XtermScreen } from "./xterm-screen.ts";
 
 const FIRST_SIZE: Size = { rows: 24, cols: 80 };
 const LAST_LINES = 200;
@@ -27,6 +30,8 @@ const LAST_LINES = 200;
 const UNREAD_REPLIES_BYTES = 64 * 1024;
 const HANGUP_GRACE_MS = 2_000;
 const EXIT_WAIT_MS = 500;
+/** pty's `stats` waits two seconds for an answer. */
+const STATUS_WAIT_MS = 1_000;
 /** Garbage of a burst of output is collected once it has been quiet for this long. */
 const TIDY_AFTER_MS = 1_000;
 const TIDY_BYTES = 64 * 1024;
@@ -84,6 +89,8 @@ class SessionHost {
   private readonly listener: Listener;
   private readonly keeper: Keeper;
   private program: Program | null = null;
+  /** When the program was started, on this process's own clock. */
+  private startedAt: number | null = null;
   private size = FIRST_SIZE;
   private terminated = false;
   private exitCode: number | null = null;
@@ -113,7 +120,8 @@ class SessionHost {
       output: (bytes) => this.guard(() => this.takeOutput(this.scanner.scan(bytes))),
       drained: () => this.clients.inputTaken(),
     });
-    await this.files.noteChild(this.program.pid);
+    this.startedAt = performance.now();
+    await this.files.noteChild(this.program.pid, this.listener.bound());
     await this.files.completeRecord().catch(this.report);
     this.events.write("session_start", { tags: { ...this.files.ledger.tags } });
     this.keeper.start();
@@ -131,12 +139,12 @@ class SessionHost {
   /** Waits for the program's end, writes it down, and tells everybody. */
   async runToEnd(): Promise<void> {
     const { exitCode, signal } = await this.program!.exited;
-    this.takeOutput({ bytes: this.scanner.flush(), found: [], firstBoundary: 0 });
+    this.takeOutput(this.scanner.flush());
     this.exitCode = exitCode;
     await this.keeper.stop();
     const lastLines = await this.screen.tail(LAST_LINES);
     const end = { exitCode, exitedAt: new Date().toISOString(), lastLines, error: null };
-    await this.files.recordEnd(end).catch(this.report);
+    await this.files.recordEnd(end, this.terminated).catch(this.report);
     this.events.flush();
     this.events.write("session_exit", signal === null ? { exitCode } : { exitCode, signal });
     if (this.files.ownsPid()) this.listener.stop();
@@ -146,7 +154,8 @@ class SessionHost {
 
   private takeOutput(scan: Scan): void {
     const unattended = !this.clients.hasAttached;
-    let written = 0;
+    const { from, to } = scan.drawn;
+    let written = from;
     for (const { sequence, end } of scan.found) {
       for (const event of eventsOf(sequence, this.modes)) this.events.raise(event);
       this.modes.apply(sequence);
@@ -154,11 +163,11 @@ class SessionHost {
       const reply = replyTo(sequence, { ...this.size, modes: this.modes, version: this.version });
       if (typeof reply === "string") this.screen.inOrder(() => this.answer(reply));
       if (typeof reply !== "function") continue;
-      this.screen.write(scan.bytes.subarray(written, end));
+      this.screen.write(scan.bytes.subarray(written, end), end - written);
       written = end;
       this.screen.look((screen) => this.answer(reply(screen.cursor())));
     }
-    this.screen.write(scan.bytes.subarray(written));
+    this.screen.write(scan.bytes.subarray(written, to), Math.min(scan.flowFrom, to) - written);
     this.clients.output(scan);
     this.noteGarbage(scan.bytes.length);
   }
@@ -184,42 +193,58 @@ class SessionHost {
         this.noteGarbage(TIDY_BYTES);
       },
       replay: (screen) => screen.replay() + this.modes.restore(),
-      status: () => JSON.stringify(this.describe()),
+      status: (brief, answer) => this.answerStatus(brief, answer),
       attached: () => void this.files.noteAttach().catch(this.report),
       watched: (watched) => this.keeper.setConnected(watched),
     });
   }
 
-  private describe(): Record<string, unknown> {
-    const { ledger } = this.files;
-    const cursor = this.screen.cursorIfKnown();
-    return {
-      name: this.name,
-      terminal: {
-        ...this.size,
-        cursorX: cursor === null ? null : cursor.col - 1,
-        cursorY: cursor === null ? null : cursor.row - 1,
-      },
-      process: {
-        alive: this.program !== null && this.exitCode === null,
-        exitCode: this.exitCode,
-        pid: this.program?.pid ?? null,
-      },
-      daemon: { pid: process.pid },
-      clients: this.clients.counts(),
-      modes: {
-        cursorHidden: this.modes.isSet(25) === false,
-        kittyKeyboard: this.modes.kittyFlags > 0,
-        applicationCursor: this.modes.isSet(1) === true,
-      },
-      createdAt: ledger.launchedAt,
-      convoy: { version: this.version, protocol: ledger.protocol, launchId: ledger.launchId },
+  /** A question that may not be answered briefly is a look: what only an emulator knows is said when it is loaded in time. */
+  private answerStatus(brief: boolean, answer: (text: string) => void): void {
+    if (brief) {
+      answer(this.describe(this.screen.ifLoaded()));
+      return;
+    }
+    let answered = false;
+    const say = (screen: XtermScreen | null) => {
+      clearTimeout(timer);
+      if (!answered) answer(this.describe(screen));
+      answered = true;
     };
+    const timer = setTimeout(() => say(null), STATUS_WAIT_MS).unref();
+    this.screen.look(say);
+    this.noteGarbage(TIDY_BYTES);
+  }
+
+  private describe(screen: XtermScreen | null): string {
+    const { ledger } = this.files;
+    const { startedAt, version } = this;
+    const facts: StatusFacts = {
+      name: this.name,
+      size: this.size,
+      screen,
+      modes: this.modes,
+      pid: this.program?.pid ?? null,
+      exitCode: this.exitCode,
+      hostPid: process.pid,
+      clients: this.clients.counts(),
+      uptimeSeconds: startedAt === null ? null : Math.floor((performance.now() - startedAt) / 1_000),
+      createdAt: ledger.launchedAt,
+      convoy: {
+        version,
+        protocol: ledger.protocol,
+        launchId: ledger.launchId,
+        connections: this.clients.connections,
+      },
+    };
+    return JSON.stringify(describeStatus(facts, resourcesOf));
   }
 
   private takeSignals(): void {
     process.on("SIGTERM", () => {
       this.terminated = true;
+      // Who asks for the end may be about to take the session over: what it removes now is not put back.
+      void this.keeper.stop().catch(this.report);
       this.endProgram();
     });
     process.on("SIGWINCH", () => this.guard(() => this.keeper.check()));

@@ -102,7 +102,10 @@ export class Keeper {
   private async restore(): Promise<void> {
     if (!this.files.ownsLedger()) return;
     if (!this.files.isUntouched().pid) this.files.writePid();
-    if (this.listener.state() !== "ours") await this.listener.bind();
+    if (this.listener.state() !== "ours") {
+      await this.listener.bind();
+      await this.files.noteSocket(this.listener.bound());
+    }
     if (!this.stopped && !this.files.isUntouched().record) await this.files.completeRecord();
   }
 }

@@ -7,7 +7,7 @@ import { ConvoyError, messageOf } from "../errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../identity.ts";
 import type { Ledger } from "../ledger.ts";
 import { type LaunchRequest, nextLedger } from "../next-ledger.ts";
-import { isHostLine } from "../process-tree.ts";
+import { isHostLine } from "../process-marks.ts";
 import type { ProcessIdentity, SessionRecord } from "../session.ts";
 import { effect } from "../system/effects.ts";
 import { sessionPaths } from "../system/paths.ts";
@@ -32,8 +32,11 @@ export interface LauncherOptions {
   readonly files: SessionFiles;
   /** Whether the agent with this bus id is held; asked under the launch lock. */
   readonly isHeld: (busId: string) => Promise<boolean>;
-  /** Whether the session's processes live; asked under the launch lock. */
-  readonly lastLook: (name: string) => Promise<"dead" | "alive" | "unknown">;
+  /**
+   * Whether the session's processes live; asked under the launch lock. "dead" may take that many ms, or as many as what
+   * it finds calls for.
+   */
+  readonly lastLook: (name: string, gapMs: number) => Promise<"dead" | "alive" | "unknown">;
   /** Convoy's version. */
   readonly version: string;
   /** Program and first arguments that start this binary: `/proc/self/exe` on Linux. */
@@ -61,15 +64,23 @@ export function createLauncher(options: LauncherOptions) {
     },
 
     /** Asks a living host to put its registry files back. Nothing is sent to a process that is not provably it. */
-    async nudge(session: { readonly name: string; readonly ledger?: Ledger | null }): Promise<void> {
-      const ledger = session.ledger ?? null;
-      if (!ledger?.host || identify(ledger.host, ledger.boot) !== "ours") return;
-      if (isHostLine(processTable.commandLine(ledger.host.pid), session.name)) {
-        process.kill(ledger.host.pid, "SIGWINCH");
-        effect("signal-nudge");
-      }
+    async nudge(session: Nudged): Promise<void> {
+      const host = session.ledger?.host ?? null;
+      if (host !== null && identify(host, session.ledger?.boot ?? "") !== "ours") return;
+      const pid = host?.pid ?? session.pid;
+      if (pid === null || !isHostLine(processTable.commandLine(pid), session.name)) return;
+      process.kill(pid, "SIGWINCH");
+      effect("signal-nudge");
     },
   };
+}
+
+/** A session whose host is to be nudged. */
+export interface Nudged {
+  readonly name: string;
+  readonly ledger?: Ledger | null;
+  /** Where its ledger names no host: the pid that showed itself as that. */
+  readonly pid: number | null;
 }
 
 /** A host that has been started, and the launch that it is for. */
@@ -87,9 +98,9 @@ interface Begun {
 async function begin(options: LauncherOptions, request: LaunchRequest): Promise<Begun | LaunchResult> {
   const { files } = options;
   const { spec } = request;
-  if (await options.isHeld(spec.agent)) return { result: "refused", reason: "held" };
-  const look = await options.lastLook(spec.name);
+  const look = await options.lastLook(spec.name, request.gapMs ?? 0);
   if (look !== "dead") return { result: "refused", reason: look };
+  if (await options.isHeld(spec.agent)) return { result: "refused", reason: "held" };
   await nextTurn();
   const launchId = crypto.randomUUID();
   const launchedAt = new Date().toISOString();

@@ -4,6 +4,7 @@ import process from "node:process";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../identity.ts";
 import { effect } from "../system/effects.ts";
+import { fileIdentity } from "../system/file-identity.ts";
 import { connectSession } from "./client.ts";
 import type { Connection } from "./connection.ts";
 
@@ -16,7 +17,7 @@ export class Listener {
   private readonly path: string;
   private readonly handlers: Bun.SocketHandler<Connection>;
   private server: Bun.UnixSocketListener<Connection> | null = null;
-  private inode: number | null = null;
+  private identity: string | null = null;
 
   constructor(path: string, handlers: Bun.SocketHandler<Connection>) {
     this.path = path;
@@ -26,7 +27,12 @@ export class Listener {
   state(): SocketState {
     const found = lstatSync(this.path, { throwIfNoEntry: false });
     if (found === undefined) return "missing";
-    return found.isSocket() && found.ino === this.inode ? "ours" : "foreign";
+    return found.isSocket() && fileIdentity(this.path) === this.identity ? "ours" : "foreign";
+  }
+
+  /** The file that was bound last, as `fileIdentity` has it; null when none is. */
+  bound(): string | null {
+    return this.identity;
   }
 
   /**
@@ -45,7 +51,7 @@ export class Listener {
     rmSync(this.path, { force: true });
     effect("socket-remove");
     this.server = this.listen();
-    this.inode = lstatSync(this.path).ino;
+    this.identity = fileIdentity(this.path);
     effect("socket-bind");
   }
 
@@ -53,7 +59,7 @@ export class Listener {
   stop(): void {
     this.server?.stop(false);
     this.server = null;
-    this.inode = null;
+    this.identity = null;
   }
 
   private listen(): Bun.UnixSocketListener<Connection> {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { Screen } from "./screen.ts";
-import { SCROLLBACK_LINES, XtermScreen } from "./xterm-screen.ts";
+import { SCREEN_LIMITS, Screen } from "./screen.ts";
+import { XtermScreen } from "./xterm-screen.ts";
 
 const SIZE = { rows: 5, cols: 20 };
+const { scrollbackLines } = SCREEN_LIMITS;
 const encode = (text: string) => new TextEncoder().encode(text);
 
 function xterm(output: string, size = SIZE): XtermScreen {
-  const screen = new XtermScreen(size);
+  const screen = new XtermScreen(size, scrollbackLines);
   screen.write(encode(output));
   return screen;
 }
@@ -29,8 +30,8 @@ describe("XtermScreen", () => {
   });
 
   test("keeps a bounded scrollback", () => {
-    const lines = Array.from({ length: SCROLLBACK_LINES * 2 }, (_, index) => `line ${index}\r\n`).join("");
-    expect(xterm(lines).text(true).split("\n").length).toBe(SCROLLBACK_LINES + SIZE.rows - 1);
+    const lines = Array.from({ length: scrollbackLines * 2 }, (_, index) => `line ${index}\r\n`).join("");
+    expect(xterm(lines).text(true).split("\n").length).toBe(scrollbackLines + SIZE.rows - 1);
   });
 
   test("a replay enters the alternate screen again, a look never does", () => {
@@ -62,12 +63,12 @@ describe("Screen", () => {
   test("answers in order, at the place of the output where it was asked, though the emulator loads later", async () => {
     const screen = new Screen(SIZE, fail);
     const seen: unknown[] = [];
-    screen.write(encode("ab"));
+    screen.write(encode("ab"), 0);
     screen.look((at) => seen.push(at.cursor()));
-    screen.write(encode("cd"));
+    screen.write(encode("cd"), 0);
     screen.resize({ rows: 3, cols: 10 });
     screen.look((at) => seen.push(at.cursor(), at.text(false)));
-    screen.write(encode("ef"));
+    screen.write(encode("ef"), 0);
     expect(seen).toEqual([]);
     await screen.settled();
     expect(seen).toEqual([{ row: 1, col: 3 }, { row: 1, col: 5 }, "abcd"]);
@@ -77,20 +78,29 @@ describe("Screen", () => {
 
   test("tells the last lines of simple output without an emulator, of any other with one", async () => {
     const simple = new Screen(SIZE, fail);
-    simple.write(encode("one\r\ntwo\r\n"));
+    simple.write(encode("one\r\ntwo\r\n"), 0);
     expect(await simple.tail(200)).toEqual(["one", "two"]);
-    expect(simple.cursorIfKnown()).toBeNull();
+    expect(simple.ifLoaded()).toBeNull();
     const drawn = new Screen(SIZE, fail);
-    drawn.write(encode("one\x1b[2J\x1b[Htwo"));
+    drawn.write(encode("one\x1b[2J\x1b[Htwo"), 0);
     expect(await drawn.tail(200)).toEqual(["two"]);
-    expect(drawn.cursorIfKnown()).toEqual({ row: 1, col: 4 });
+    expect(drawn.ifLoaded()?.cursor()).toEqual({ row: 1, col: 4 });
   });
 
-  test("a megabyte of output goes to an emulator", async () => {
+  test("megabytes that scroll by need no emulator", async () => {
     const screen = new Screen(SIZE, fail);
     const block = encode("0123456789\r\n".repeat(10_000));
-    for (let index = 0; index < 10; index++) screen.write(block);
+    for (let index = 0; index < 30; index++) screen.write(block, 0);
     await screen.settled();
-    expect(screen.cursorIfKnown()).toEqual({ row: 5, col: 1 });
+    expect(screen.ifLoaded()).toBeNull();
+    expect((await screen.tail(200)).length).toBe(200);
+  });
+
+  test("a megabyte of anything else goes to one", async () => {
+    const screen = new Screen(SIZE, fail);
+    const block = encode("\x1b[H\x1b[J0123456789\r\n\r\n\r\n\r\n\r\n".repeat(10_000));
+    for (let index = 0; index < 10; index++) screen.write(block, block.length);
+    await screen.settled();
+    expect(screen.ifLoaded()?.cursor()).toEqual({ row: 5, col: 1 });
   });
 });

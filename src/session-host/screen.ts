@@ -1,43 +1,61 @@
 /**
  * What a program has printed. Until somebody needs a screen this is only the raw bytes: an emulator costs some
- * megabytes and milliseconds, and most sessions are never looked at.
+ * megabytes and milliseconds, and most sessions are never looked at. Afterwards too it is given only what a look can
+ * show: of output that scrolls by, the last lines.
  */
 import { plainTail } from "../plain-output.ts";
 import type { Size } from "../protocol.ts";
+import { Backlog } from "../terminal-backlog.ts";
 import type { XtermScreen } from "./xterm-screen.ts";
 
-/** Raw output beyond this is given to an emulator, whose memory is bounded by its scrollback. */
-export const RAW_LIMIT_BYTES = 1024 * 1024;
-const FIRST_BUFFER_BYTES = 4 * 1024;
+export interface ScreenLimits {
+  /** Lines kept above the screen. */
+  readonly scrollbackLines: number;
+  /** Raw output beyond this is shortened, or given to an emulator, whose memory is bounded by its scrollback. */
+  readonly rawBytes: number;
+  /** What moves about on the screen is given to a loaded emulator sooner, so that no look waits for long. */
+  readonly unflowingBytes: number;
+}
+
+/** docs/protocol.md says what they cost. */
+export const SCREEN_LIMITS: ScreenLimits = {
+  scrollbackLines: 1_000,
+  rawBytes: 1024 * 1024,
+  unflowingBytes: 64 * 1024,
+};
 
 type Action = (screen: XtermScreen) => void;
 
 export class Screen {
-  private raw = new Uint8Array(FIRST_BUFFER_BYTES);
-  private rawLength = 0;
-  /** What is to happen at which place of the raw output, in order. */
+  private readonly backlog = new Backlog();
+  /** What is to happen at which place of the raw output, in order, once the emulator has loaded. */
   private actions: { at: number; run: Action }[] = [];
   private xterm: XtermScreen | null = null;
   private loading: Promise<void> | null = null;
+  private size: Size;
   private readonly initial: Size;
   private readonly onProblem: (error: unknown) => void;
+  private readonly limits: ScreenLimits;
 
-  constructor(initial: Size, onProblem: (error: unknown) => void) {
+  constructor(initial: Size, onProblem: (error: unknown) => void, limits = SCREEN_LIMITS) {
     this.initial = initial;
+    this.size = initial;
     this.onProblem = onProblem;
+    this.limits = limits;
   }
 
-  /** Takes output. With an emulator it is parsed on return. */
-  write(bytes: Uint8Array): void {
-    if (this.xterm !== null) {
-      this.xterm.write(bytes);
+  /** Takes output that ends where nothing is in the middle. `flowFrom`: as a `Scan` says it. */
+  write(bytes: Uint8Array, flowFrom: number): void {
+    const { rawBytes, unflowingBytes } = this.limits;
+    this.backlog.append(bytes, flowFrom);
+    if (this.backlog.length <= rawBytes && (this.xterm === null || this.backlog.unflowing <= unflowingBytes))
       return;
-    }
-    this.keepRaw(bytes);
-    if (this.rawLength > RAW_LIMIT_BYTES) this.load();
+    if (this.xterm !== null) this.relieve(this.xterm);
+    else if (!this.shortenRaw()) this.load();
   }
 
   resize(size: Size): void {
+    this.size = size;
     this.atThisPoint((xterm) => xterm.resize(size));
   }
 
@@ -53,9 +71,10 @@ export class Screen {
     else this.atThisPoint(action);
   }
 
-  /** The cursor's place when an emulator is there anyway, else null. */
-  cursorIfKnown(): { row: number; col: number } | null {
-    return this.xterm?.cursor() ?? null;
+  /** The emulator as the screen is now, when one is there anyway; else null. */
+  ifLoaded(): XtermScreen | null {
+    if (this.xterm !== null) this.catchUp(this.xterm);
+    return this.xterm;
   }
 
   /** Resolves when nothing waits for the emulator any more. */
@@ -67,7 +86,7 @@ export class Screen {
   async tail(count: number): Promise<string[]> {
     await this.loading;
     if (this.xterm === null) {
-      const lines = plainTail(this.raw.subarray(0, this.rawLength), count);
+      const lines = plainTail(this.backlog.bytes, count);
       if (lines !== null) return lines;
     }
     let tail: string[] = [];
@@ -78,20 +97,47 @@ export class Screen {
     return tail;
   }
 
-  private atThisPoint(action: Action): void {
-    if (this.xterm !== null) action(this.xterm);
-    else this.actions.push({ at: this.rawLength, run: action });
+  private atThisPoint(run: Action): void {
+    if (this.xterm !== null) {
+      this.catchUp(this.xterm);
+      run(this.xterm);
+      return;
+    }
+    this.actions.push({ at: this.backlog.length, run });
+    this.backlog.mark();
   }
 
-  private keepRaw(bytes: Uint8Array): void {
-    const needed = this.rawLength + bytes.length;
-    if (needed > this.raw.length) {
-      const larger = new Uint8Array(Math.max(needed, this.raw.length * 2));
-      larger.set(this.raw.subarray(0, this.rawLength));
-      this.raw = larger;
-    }
-    this.raw.set(bytes, this.rawLength);
-    this.rawLength = needed;
+  /** Forgets raw output that nothing can show any more, which is sure of a terminal in its first state alone. */
+  private shortenRaw(): boolean {
+    this.backlog.lookThrough();
+    return this.backlog.unflowing === 0 && this.shorten();
+  }
+
+  /** False when too little could be forgotten for the search to be worth it. */
+  private shorten(): boolean {
+    const lines = this.limits.scrollbackLines + 2 * this.size.rows;
+    return this.backlog.shorten(lines) && this.backlog.length <= this.limits.rawBytes / 2;
+  }
+
+  /** Draws what may do anything; what flows behind it waits on, shortened. */
+  private relieve(xterm: XtermScreen): void {
+    this.backlog.lookThrough();
+    this.give(xterm, this.backlog.unflowing);
+    if (this.backlog.length > this.limits.rawBytes && !(xterm.scrollsWhole && this.shorten()))
+      this.give(xterm, this.backlog.length);
+  }
+
+  /** Draws everything that a look can show. */
+  private catchUp(xterm: XtermScreen): void {
+    this.backlog.lookThrough();
+    this.give(xterm, this.backlog.unflowing);
+    if (xterm.scrollsWhole) this.shorten();
+    this.give(xterm, this.backlog.length);
+  }
+
+  private give(xterm: XtermScreen, count: number): void {
+    xterm.write(this.backlog.bytes.subarray(0, count));
+    this.backlog.drop(count);
   }
 
   private load(): void {
@@ -100,17 +146,15 @@ export class Screen {
 
   private async replayIntoXterm(): Promise<void> {
     const { XtermScreen } = await import("./xterm-screen.ts");
-    const xterm = new XtermScreen(this.initial);
+    const xterm = new XtermScreen(this.initial, this.limits.scrollbackLines);
     let done = 0;
     for (const { at, run } of this.actions) {
-      if (at > done) xterm.write(this.raw.subarray(done, at));
+      if (at > done) this.give(xterm, at - done);
       done = Math.max(done, at);
       run(xterm);
     }
-    if (this.rawLength > done) xterm.write(this.raw.subarray(done, this.rawLength));
-    this.xterm = xterm;
     this.actions = [];
-    this.raw = new Uint8Array(0);
-    this.rawLength = 0;
+    this.catchUp(xterm);
+    this.xterm = xterm;
   }
 }

@@ -5,28 +5,33 @@ import { trimLines } from "../plain-output.ts";
 import type { Size } from "../protocol.ts";
 import type { CursorPosition } from "../terminal-queries.ts";
 
-/** Lines kept above the screen (docs/protocol.md says what they cost). */
-export const SCROLLBACK_LINES = 1_000;
-
 /** xterm keeps a buffer of four times the largest piece that it was ever given. */
 const WRITE_BYTES = 8 * 1024;
 
 const ENTER_ALTERNATE = "\x1b[?1049h\x1b[H";
 
-/** xterm's own `write` parses later, by timers, with no bound; only this one parses before it returns. */
-interface SynchronousCore {
-  readonly _core: { writeSync(data: Uint8Array): void };
+/** What is not part of the public interface. */
+interface WithCore {
+  readonly _core: {
+    /** The public `write` parses later, by timers, with no bound; only this one parses before it returns. */
+    writeSync(data: Uint8Array): void;
+    /** The margins are told nowhere else. */
+    readonly buffer: { readonly scrollTop: number; readonly scrollBottom: number };
+    /** 0: in the middle of nothing. */
+    readonly _inputHandler: { readonly _parser: { readonly currentState: number } };
+  };
 }
 
 export class XtermScreen {
   private readonly terminal: Terminal;
   private readonly addon = new SerializeAddon();
 
-  constructor(size: Size) {
+  /** `scrollback`: lines kept above the screen. */
+  constructor(size: Size, scrollback: number) {
     this.terminal = new Terminal({
       rows: size.rows,
       cols: size.cols,
-      scrollback: SCROLLBACK_LINES,
+      scrollback,
       allowProposedApi: true,
       logLevel: "off",
     });
@@ -35,7 +40,7 @@ export class XtermScreen {
 
   /** Takes output and has parsed it on return. */
   write(bytes: Uint8Array): void {
-    const core = (this.terminal as unknown as SynchronousCore)._core;
+    const { core } = this;
     for (let offset = 0; offset < bytes.length; offset += WRITE_BYTES) {
       core.writeSync(bytes.subarray(offset, offset + WRITE_BYTES));
     }
@@ -45,9 +50,24 @@ export class XtermScreen {
     this.terminal.resize(size.cols, size.rows);
   }
 
+  /** Whether text is text, and a line end at the bottom moves every line of the screen up. */
+  get scrollsWhole(): boolean {
+    const { buffer, _inputHandler } = this.core;
+    const whole = buffer.scrollTop === 0 && buffer.scrollBottom === this.terminal.rows - 1;
+    return whole && _inputHandler._parser.currentState === 0;
+  }
+
   cursor(): CursorPosition {
     const { cursorX, cursorY } = this.terminal.buffer.active;
     return { row: cursorY + 1, col: Math.min(cursorX, this.terminal.cols - 1) + 1 };
+  }
+
+  /** Lines of the buffer that is shown, screen included: how many there are, and how many there can be. */
+  lineCounts(): { readonly used: number; readonly capacity: number } {
+    return {
+      used: this.terminal.buffer.active.length,
+      capacity: (this.terminal.options.scrollback ?? 0) + this.terminal.rows,
+    };
   }
 
   /** The whole terminal with scrollback and modes, as output that puts a cleared terminal into its state. */
@@ -75,6 +95,10 @@ export class XtermScreen {
   /** Up to `count` last lines of what was printed. */
   tail(count: number): string[] {
     return trimLines(this.text(true).split("\n"), count);
+  }
+
+  private get core(): WithCore["_core"] {
+    return (this.terminal as unknown as WithCore)._core;
   }
 
   private lines(buffer: Terminal["buffer"]["active"], from: number, to: number): string[] {

@@ -1,5 +1,5 @@
 /** Carries a decision out: what is owed first (deaths, parks, heals), then teardowns, trust, launches. */
-import { messageOf } from "../errors.ts";
+import { ConvoyError, messageOf } from "../errors.ts";
 import type { TrustFileReport } from "../events.ts";
 import type { LaunchOutcome, Outcomes } from "../settle.ts";
 import { deathEvent, flappingEvent } from "../settle.ts";
@@ -22,7 +22,8 @@ export async function act(
 ): Promise<Outcomes> {
   const say = sayer(ports);
   await updateLedgers(ports, decision);
-  await tellDeaths(ports, decision, say);
+  await retag(ports, decision, say);
+  await tellDeaths(ports, decision, said, say);
   await park(ports, decision, say);
   for (const session of decision.nudges) await ports.launcher.nudge(session);
   const torn = await tearDown(ports, settings, decision.teardowns, say);
@@ -51,13 +52,33 @@ async function updateLedgers({ registry }: PassPorts, { updates }: Decision): Pr
     await registry.changeLedger(session, (ledger) => ledger && { ...ledger, ...change });
 }
 
+/** A writer that is at it all the time is outlasted by the next pass: what is decided does not hang on it. */
+async function retag({ registry }: PassPorts, { retags }: Decision, say: Say): Promise<void> {
+  for (const session of retags) {
+    try {
+      await registry.patchTags(session, {}, []);
+    } catch (error) {
+      if (!(error instanceof ConvoyError)) throw error;
+      say({ type: "warning", message: `tags of ${session} are not put back yet: ${error.message}` });
+    }
+  }
+}
+
 /** Said, then marked as said: a crash in between says it twice rather than never. */
-async function tellDeaths({ registry }: PassPorts, { deaths }: Decision, say: Say): Promise<void> {
+async function tellDeaths(
+  { registry }: PassPorts,
+  { deaths }: Decision,
+  said: Said,
+  say: Say,
+): Promise<void> {
   for (const death of deaths) {
-    say(deathEvent(death));
+    const { name, ledger, createdAt } = death.session;
+    const run = ledger?.launchId ?? createdAt ?? null;
+    if (run === null || said.deaths.get(name) !== run) say(deathEvent(death));
+    if (run !== null) said.deaths.set(name, run);
     await registry.changeLedger(
-      death.session.name,
-      (ledger) => ledger && { ...ledger, reportedEnd: death.session.ledger?.launchId ?? null },
+      name,
+      (found) => found && { ...found, reportedEnd: ledger?.launchId ?? null },
     );
   }
 }

@@ -1,5 +1,6 @@
 /** Launches in order with bounded parallelism; recovery is the same function as the first launch. */
 import { messageOf } from "../errors.ts";
+import { restartGapMs } from "../foreign-restart.ts";
 import type { Ledger } from "../ledger.ts";
 import { nextLedger } from "../next-ledger.ts";
 import type { LaunchOutcome, Outcomes } from "../settle.ts";
@@ -56,9 +57,10 @@ async function launchOne(
   settings: PassSettings,
   action: LaunchAction,
 ): Promise<LaunchOutcome> {
-  const { spec, declaration, tags } = action;
+  const { spec, declaration, tags, remains } = action;
+  const gapMs = remains === null ? 0 : restartGapMs(remains, ports.clock.now());
   try {
-    const request = { spec, declaration, baseEnv: settings.baseEnv, freshEnv: false, tags };
+    const request = { spec, declaration, baseEnv: settings.baseEnv, freshEnv: false, tags, gapMs };
     return await ports.launcher.launch(request);
   } catch (error) {
     return { result: "failed", error: messageOf(error) };
@@ -67,27 +69,49 @@ async function launchOne(
 
 /**
  * What the last run left of its process tree is ended by `down`'s routine before a respawn; what survives keeps its
- * session from being launched. Marked processes of a session that convoy knows nothing of are left alone, and the
- * session is not launched beside them.
+ * session from being launched. A session that has come to life since the pass looked is left alone, and so are
+ * processes of one that convoy has no file of: it is not launched beside them.
  */
 async function clearRemains(
-  { ender }: PassPorts,
+  ports: PassPorts,
   settings: PassSettings,
   actions: readonly LaunchAction[],
 ): Promise<Map<string, LaunchOutcome>> {
-  const blocked = new Map<string, LaunchOutcome>();
-  const looked = actions.map(({ spec, remains }) => ({ name: spec.name, session: remains }));
-  const leftovers = await ender.findLeftovers(looked);
-  const ending = actions.filter(({ spec, remains }) => remains !== null && leftovers.has(spec.name));
-  for (const { spec, remains } of actions)
-    if (remains === null && leftovers.has(spec.name))
-      blocked.set(spec.name, { result: "survivors", pids: leftovers.get(spec.name) ?? [] });
-  if (ending.length === 0) return blocked;
-  const sessions = ending.map(({ remains }) => remains).filter((session) => session !== null);
-  for (const { session, survivors } of await ender.end(sessions, settings.graceMs))
-    if (survivors.length > 0)
-      blocked.set(session, { result: "survivors", pids: survivors.map(({ pid }) => pid) });
+  const blocked = await findRunning(ports, actions);
+  const dead = actions.flatMap(({ remains }) => (remains === null ? [] : [remains]));
+  const looked = dead.map((session) => ({ name: session.name, session }));
+  const leftovers = await ports.ender.findLeftovers(looked);
+  if (leftovers.size === 0) return blocked;
+  const now = new Map((await ports.registry.read()).sessions.map((session) => [session.name, session]));
+  const ending = dead.filter(({ name }) => leftovers.has(name) && now.get(name)?.processAlive !== true);
+  const reports = ending.length === 0 ? [] : await ports.ender.end(ending, settings.graceMs);
+  const surviving = new Map(reports.map(({ session, survivors }) => [session, survivors]));
+  for (const { spec, remains } of actions) {
+    if (remains === null) continue;
+    const { process } = now.get(remains.name) ?? { process: "not-ours" };
+    const pids = (surviving.get(remains.name) ?? []).map(({ pid }) => pid);
+    if (process !== "not-ours")
+      blocked.set(spec.name, { result: "refused", reason: process === "ours" ? "alive" : "unknown" });
+    else if (pids.length > 0) blocked.set(spec.name, { result: "survivors", pids });
+  }
   return blocked;
+}
+
+/** Sessions without a file, of which processes run. */
+async function findRunning(
+  { registry }: PassPorts,
+  actions: readonly LaunchAction[],
+): Promise<Map<string, LaunchOutcome>> {
+  const names = actions
+    .map(({ spec }) => spec.name)
+    .filter((name, at) => actions[at]?.remains?.name !== name);
+  const outcomes = new Map<string, LaunchOutcome>();
+  for (const { name, process, pid, childPid } of await registry.readUnlisted(names)) {
+    const pids = [childPid, pid].filter((found) => found != null);
+    const running = process === "ours";
+    outcomes.set(name, running ? { result: "refused", reason: "alive" } : { result: "survivors", pids });
+  }
+  return outcomes;
 }
 
 async function account(

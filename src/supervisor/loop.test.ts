@@ -47,7 +47,9 @@ function startSupervisor(intervalMs = NEVER_MS) {
     },
   };
   const { promise: stop, resolve: end } = Promise.withResolvers<void>();
-  const done = supervise(ports, { ...world.settings(), intervalMs }, stop);
+  const charge = { held: true };
+  const inCharge = () => charge.held;
+  const done = supervise(ports, { ...world.settings(), intervalMs, inCharge }, stop);
   const until = (condition: () => boolean) =>
     condition() ? Promise.resolve() : new Promise<void>((resolve) => waiting.push({ condition, resolve }));
   const launches = () => world.acts.filter((act) => act.startsWith("launch"));
@@ -55,7 +57,7 @@ function startSupervisor(intervalMs = NEVER_MS) {
     end();
     await done;
   };
-  return { world, hints, blind, until, launches, stop: finish };
+  return { world, hints, blind, charge, done, until, launches, stop: finish };
 }
 
 describe("the loop", () => {
@@ -67,6 +69,16 @@ describe("the loop", () => {
     await until(() => hints.watched.includes("box.a"));
     expect(launches()).toEqual(["launch box.a"]);
     await stop();
+  });
+
+  test("stops by itself when another process is in charge, and acts no more", async () => {
+    const { world, hints, charge, done, launches } = startSupervisor();
+    world.declarations = [agent("a")];
+    charge.held = false;
+    hints.catalog();
+    expect(await done).toBe(false);
+    expect(launches()).toEqual([]);
+    expect(world.events.at(-1)).toMatchObject({ type: "detach", kept: 0 });
   });
 
   test("acts at once when a session dies, and watches the one that took its place", async () => {

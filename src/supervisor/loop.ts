@@ -25,6 +25,8 @@ export interface LoopPorts extends PassPorts {
 
 export interface LoopSettings extends PassSettings {
   readonly intervalMs: number;
+  /** Asked before each pass: false when another process supervises this network now. */
+  readonly inCharge: () => boolean;
 }
 
 /** Several changes at once make one pass. */
@@ -43,15 +45,19 @@ const MOST_UNKNOWN_LOOK_MS = 10_000;
 /** Without hints from the registry folder, lost registry files must still be back within ten seconds. */
 const BLIND_LOOK_MS = 5_000;
 
-/** Supervises until `stop` resolves; then says how many sessions are left running. Ends none. */
+/**
+ * Supervises until `stop` resolves, or until it is not in charge any more: then it gives false. Says how many sessions
+ * are left running. Ends none.
+ */
 export async function supervise(
   ports: LoopPorts,
   settings: LoopSettings,
   stop: Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   const say = sayer(ports);
   const wakes = new Wakes(settings.intervalMs);
   let stopping = false;
+  let inCharge = true;
   void stop.then(() => {
     stopping = true;
     wakes.wake("timer");
@@ -62,7 +68,11 @@ export async function supervise(
   const looks = { at: "", count: 0 };
   try {
     for (let trigger: Trigger = "timer"; !stopping; trigger = await wakes.next(GATHER_MS)) {
-      const last = await tryPass(() => pass(ports, settings, trigger, said, () => stopping), failure);
+      const last = await tryPass(async () => {
+        inCharge = settings.inCharge();
+        return inCharge ? await pass(ports, settings, trigger, said, () => stopping) : null;
+      }, failure);
+      if (!inCharge) break;
       if (last === null) continue;
       watchDeaths(ports, wakes, last);
       wakes.lookAgainIn(lookAgainMs(last, watchers.blind(), looks));
@@ -73,10 +83,11 @@ export async function supervise(
     ports.deaths.close();
   }
   say({ type: "detach", kept: countKept(await ports.registry.read().then((reading) => reading.sessions)) });
+  return inCharge;
 }
 
 /** A pass that cannot read or write something ends nothing, the supervisor least of all: the timer tries again. */
-async function tryPass(run: () => Promise<PassResult>, failure: (message: string | null) => void) {
+async function tryPass(run: () => Promise<PassResult | null>, failure: (message: string | null) => void) {
   try {
     const result = await run();
     failure(null);
@@ -114,7 +125,9 @@ function lookAgainMs(
 ): number | null {
   const orphaned = world.sessions.some((session) => session.orphaned === true);
   const at = world.sessions
-    .filter((session) => session.orphaned === true || session.process === "unknown")
+    .filter(
+      ({ orphaned, process, starting }) => orphaned === true || process === "unknown" || starting === true,
+    )
     .map(({ name, pid }) => `${name} ${pid ?? ""}`)
     .join();
   looks.count = at === looks.at ? looks.count + 1 : 0;

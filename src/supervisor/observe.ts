@@ -3,7 +3,7 @@
 import type { CatalogReading } from "../catalog-reading.ts";
 import type { Problem } from "../declaration.ts";
 import { agentEnvironment, lookupPath } from "../environment.ts";
-import { type AgentInForce, agentHere, planInForce } from "../in-force.ts";
+import { type AgentInForce, agentHere, type InForce, planInForce } from "../in-force.ts";
 import type { SessionSpec } from "../ledger.ts";
 import type { ObservedSession } from "../session.ts";
 import type { Lacking, Trigger, World } from "../world.ts";
@@ -23,6 +23,7 @@ export async function observe(ports: ObservePorts, settings: PassSettings, trigg
   const found = planInForce({ catalog, ledgers, thisHost: host, network: network.root, home });
   const problems = await locateProblems(found.problems, catalog, ports.catalog);
   const inForce = { ...found, problems: [...problems, ...registryProblems(registry)] };
+  const sessions = [...registry.sessions, ...(await findUnlisted(inForce, registry, ports, settings))];
   return {
     network: network.root,
     host,
@@ -30,12 +31,28 @@ export async function observe(ports: ObservePorts, settings: PassSettings, trigg
     trigger,
     boot: ports.boot,
     inForce,
-    sessions: registry.sessions,
+    sessions,
     holds,
-    lacking: findLacking(inForce.agents, registry.sessions, ports, settings),
+    lacking: findLacking(inForce.agents, sessions, ports, settings),
     ...(settings.fastFailWindow === undefined ? {} : { fastFailWindow: settings.fastFailWindow }),
     ...(settings.fastFailLimit === undefined ? {} : { fastFailLimit: settings.fastFailLimit }),
   };
+}
+
+/** Declared sessions whose files are all gone while processes of theirs run; their tags are those of a launch. */
+async function findUnlisted(
+  { agents }: InForce,
+  { sessions }: RegistryReading,
+  { registry }: ObservePorts,
+  { host }: PassSettings,
+): Promise<ObservedSession[]> {
+  const listed = new Set(sessions.map(({ name }) => name));
+  const declared = agents.filter((agent) => agentHere(agent, host)).flatMap((agent) => agent.specs);
+  const tags = new Map(
+    declared.filter(({ name }) => !listed.has(name)).map(({ name, tags }) => [name, tags]),
+  );
+  const found = await registry.readUnlisted([...tags.keys()]);
+  return found.map((session) => ({ ...session, tags: tags.get(session.name) ?? {} }));
 }
 
 /** A problem that is about a whole declaration stands where its identity is written. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FakeWorld } from "../../test/fakes/supervisor.ts";
-import { declarationOf } from "../../test/generators/declarations.ts";
+import { declarationOf, sessionOf } from "../../test/generators/declarations.ts";
 import type { Trigger } from "../world.ts";
 import { pass } from "./pass.ts";
 import { nothingSaid } from "./said.ts";
@@ -166,12 +166,36 @@ describe("a pass", () => {
     expect([first.exitCode, second.exitCode]).toEqual([1, 0]);
   });
 
-  test("starts nothing beside marked processes of a session that it knows nothing of", async () => {
+  test("starts nothing beside processes of a session that it has no file of, and says so", async () => {
     const world = worldWith(explicit("a"));
-    world.leftovers.set("box.a", [7]);
+    const session = sessionOf({
+      name: "box.a",
+      process: "unknown",
+      status: "vanished",
+      childPid: 7,
+      pid: null,
+    });
+    world.registry.unlisted.set("box.a", { ...session, ledger: null, record: null });
+    const { exitCode, decision } = await supervised(world)();
+    expect({ exitCode, acts: world.acts, launches: decision.launches }).toEqual({
+      exitCode: 1,
+      acts: ["trust "],
+      launches: [],
+    });
+    expect(decision.agents[0]?.row).toMatchObject({
+      blocked: "unknown",
+      reason: "cannot tell whether it lives: process 7 is marked as its own, and its files are gone",
+    });
+  });
+
+  test("starts nothing beside processes that show themselves after its look", async () => {
+    const world = worldWith(explicit("a"));
+    const found = sessionOf({ name: "box.a", childPid: 7, pid: 6 });
+    const looks = [[], [found]];
+    world.registry.readUnlisted = async () => looks.shift() ?? [];
     const { exitCode } = await supervised(world)();
     expect({ exitCode, acts: world.acts }).toEqual({
-      exitCode: 1,
+      exitCode: 0,
       acts: ["mkdir /n/worktrees/a", "trust /n/worktrees/a"],
     });
   });

@@ -32,6 +32,8 @@ export interface CatalogPort {
 
 export interface RegistryPort {
   read(): Promise<RegistryReading>;
+  /** Those of the named sessions that have neither record nor ledger, and of which processes run all the same. */
+  readUnlisted(names: readonly string[]): Promise<readonly ObservedSession[]>;
   readHolds(): Promise<Readonly<Record<string, Hold>>>;
   /** Read-change-write of the holds under their lock. */
   changeHolds(change: (holds: Record<string, Hold>) => void): Promise<void>;
@@ -39,7 +41,7 @@ export interface RegistryPort {
   changeLedger(name: string, change: (ledger: Ledger | null) => Ledger | null): Promise<void>;
   /**
    * Sets and removes tags of one session, in the record (under its lock, every unknown member kept; a record that
-   * is gone or torn is left to its host) and in the ledger.
+   * is gone or torn is left to its host) and in the ledger. What another writer has undone is made again, too.
    */
   patchTags(name: string, set: Readonly<Record<string, string>>, remove: readonly string[]): Promise<void>;
 }

@@ -2,7 +2,8 @@
 import { realpathSync } from "node:fs";
 import process from "node:process";
 import { errnoOf } from "../errors.ts";
-import { indexProcesses, type Mark, markOf, type ProcessIndex, sessionTree } from "../process-tree.ts";
+import { type Mark, markOf } from "../process-marks.ts";
+import { indexProcesses, type ProcessIndex, sessionTree } from "../process-tree.ts";
 import type { ProcessRow, ProcessTable } from "../system/processes.ts";
 
 export interface ProcessScan {

@@ -2,7 +2,8 @@
  * A ledger is a file, and a file can be wrong: before anything is signalled on the word of one, the process that it
  * names must itself show that it is the session's. One that shows nothing is "cannot tell": left alone, and named.
  */
-import { hasMarkedChild, isHostLine, markOf, namesAnother } from "../process-tree.ts";
+import { isHostLine, markOf } from "../process-marks.ts";
+import { hasMarkedChild, namesAnother } from "../process-tree.ts";
 import type { Identification, ProcessIdentity } from "../session.ts";
 import type { Clock } from "../system/clock.ts";
 import { identify, type ProcessTable } from "../system/processes.ts";

@@ -12,10 +12,12 @@ export interface Said {
   readonly standing: Set<string>;
   /** Session and host pid of those seen alive, or started here. */
   readonly adopted: Set<string>;
+  /** The run of each session whose end was said last: a full disk cannot keep that it was. */
+  readonly deaths: Map<string, string>;
 }
 
 export function nothingSaid(): Said {
-  return { plan: null, trust: "[]", standing: new Set(), adopted: new Set() };
+  return { plan: null, trust: "[]", standing: new Set(), adopted: new Set(), deaths: new Map() };
 }
 
 /** Says what is new in this decision: problems, the plan, adoptions, holds, waits. */
@@ -80,11 +82,14 @@ export function sayTrust(files: readonly TrustFileReport[], said: Said, say: Say
 function sayAdoptions(decision: Decision, said: Said, say: Say): void {
   for (const { row, main } of decision.agents) {
     if (row.disposition !== "adopt" || row.blocked !== null || main === null) continue;
+    // Another program is about to start it: said when there is something to adopt.
+    if (main.outside === true && main.starting === true) continue;
     const key = runKey(main.name, main.pid);
     if (said.adopted.has(key)) continue;
     said.adopted.add(key);
     const { identity, busId } = row;
-    say({ type: "adopt", identity, busId, session: main.name, pid: main.childPid ?? null });
+    const outside = main.outside === true ? { outside: true as const } : {};
+    say({ type: "adopt", identity, busId, session: main.name, pid: main.childPid ?? null, ...outside });
   }
 }
 

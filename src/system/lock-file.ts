@@ -3,11 +3,12 @@
  * process is dead. Held only around one read-change-write or one launch. Locks of convoy's own may name the
  * holder's birth and boot too, so that a recycled pid does not keep them.
  */
-import { linkSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, errnoOf, messageOf } from "../errors.ts";
 import { systemClock } from "./clock.ts";
 import { effect } from "./effects.ts";
+import { fileIdentity } from "./file-identity.ts";
 import { identify, identityOf, processTable, startTimeMs } from "./processes.ts";
 import { randomName } from "./random-name.ts";
 import { NotRegularError, readRegularFile } from "./regular-file.ts";
@@ -91,8 +92,8 @@ function linkLock(path: string, options: LockOptions): (() => void) | null {
     effect("temporary-write");
     linkSync(own, path);
     effect("lock-take");
-    const inode = statSync(own).ino;
-    return () => releaseOwn(path, inode);
+    const identity = fileIdentity(own);
+    return () => releaseOwn(path, identity);
   } catch (error) {
     if (errnoOf(error) === "EEXIST") return null;
     throw new ConvoyError("failed", `cannot lock ${path}: ${lockFault(error)}`);
@@ -119,9 +120,8 @@ function lockText(withIdentity: boolean): string {
   return self === null ? String(process.pid) : `${self.pid} ${self.start} ${processTable.boot()}`;
 }
 
-function releaseOwn(path: string, inode: number): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.ino !== inode) return;
+function releaseOwn(path: string, identity: string | null): void {
+  if (identity === null || fileIdentity(path) !== identity) return;
   removeFile(path);
   effect("lock-release");
 }

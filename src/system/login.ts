@@ -61,3 +61,9 @@ function askDirectory(uid: number): string {
     throw error;
   }
 }
+
+/** This user's name in the user database; the number where it has none. */
+export function userName(): string {
+  const uid = process.getuid?.() ?? 0;
+  return readEntry(uid)?.user ?? String(uid);
+}

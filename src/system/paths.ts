@@ -55,7 +55,7 @@ export function sessionPaths(registry: string, name: string) {
     /** Around one read-change-write of the ledger. */
     ledgerLock: `${ledger}.json.lock`,
     /** Around one launch, or one teardown's look: pty's program never sees it. */
-    launchLock: `${ledger}.lock`,
+    launchLock: `${ledger}.launch.lock`,
     /** The host's life line, a named pipe. */
     lifeLine: `${ledger}.alive`,
   };

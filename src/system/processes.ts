@@ -106,7 +106,7 @@ export function parsePsLine(line: string): ProcessRow | null {
 }
 
 /** What a system program prints. */
-function outputOf(command: readonly string[]): string {
+export function outputOf(command: readonly string[]): string {
   return Bun.spawnSync([...command], { env: { LC_ALL: "C" }, stderr: "ignore" }).stdout.toString();
 }
 

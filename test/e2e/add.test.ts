@@ -221,7 +221,11 @@ test("impossible values are wrong usage, all named at once", async () => {
 
 test("no network, no catalog: nothing is created", async () => {
   expect(await add("worker", "--identity", "a", "--network", "work")).toEqual(
-    refused(3, `convoy: no network at ${namedNetwork(home, "work")}`, "  next: convoy init work"),
+    refused(
+      3,
+      `convoy: no network at ${namedNetwork(home, "work")}; networks here: default`,
+      "  next: convoy init work",
+    ),
   );
   expect(existsSync(namedNetwork(home, "work"))).toBe(false);
   rmSync(join(root, "catalog"), { recursive: true });

@@ -98,6 +98,25 @@ test("a network that does not exist is named, with the command that creates it, 
   });
 });
 
+test("a network that was not meant: an agent of that name, a name like it, and the names that there are", async () => {
+  await home.convoy(["init"]);
+  await home.convoy(["init", "work"]);
+  await home.convoy(["add", "worker", "--identity", "fabric", "--host", "gold"]);
+  const told: [string[], string, string, string][] = [
+    [["ls", "fabric"], "fabric", "fabric is an agent of the network default", "convoy peek fabric"],
+    [["peek", "x", "--network", "wrok"], "wrok", "did you mean work?", "convoy ls --network work"],
+    [["ls", "other"], "other", "networks here: default, work", "convoy init other"],
+  ];
+  for (const [words, name, what, next] of told)
+    expect(await home.convoy(words)).toEqual({
+      code: 3,
+      stdout: "",
+      stderr: `convoy: no network at ${namedNetwork(home, name)}; ${what}\n  next: ${next}\n`,
+    });
+  const { code, stderr } = await home.convoy(["up", "fabric"]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining("; fabric is an agent of the network default")]);
+});
+
 test("settings of the current folder are not read", async () => {
   writeFileSync(join(home.path, ".env"), `CONVOY_NETWORK=${home.path}/other\n`);
   writeFileSync(join(home.path, "bunfig.toml"), 'preload = ["./missing.ts"]\n');

@@ -101,7 +101,7 @@ export class CrashNet extends Net {
     const files = this.stateFiles().filter((path) => path.endsWith(".json"));
     const config = join(this.home, ".claude.json");
     if (existsSync(config)) files.push(config);
-    return files.filter((path) => !isJson(readFileSync(path, "utf8")));
+    return files.filter((path) => !isJson(readIfThere(path) ?? "null"));
   }
 
   /** In the record and in the ledger alike. */
@@ -134,6 +134,16 @@ function makeOld(path: string): void {
   } catch (error) {
     // A host at work removes its own.
     if (errnoOf(error) !== "ENOENT") throw error;
+  }
+}
+
+/** Null for what is gone: hosts at work remove files of their own, and end. */
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ESRCH"].includes(errnoOf(error) ?? "")) return null;
+    throw error;
   }
 }
 
@@ -231,9 +241,7 @@ async function untilHostsAreIdle(net: CrashNet): Promise<void> {
 
 /** User and system time of a process, as its stat file has them. */
 function cpuTicks(pid: number): string {
-  const path = `/proc/${pid}/stat`;
-  if (!existsSync(path)) return "";
-  const fields = readFileSync(path, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  const fields = (readIfThere(`/proc/${pid}/stat`) ?? "").split(") ").at(-1)?.split(" ") ?? [];
   return fields.slice(11, 13).join(" ");
 }
 

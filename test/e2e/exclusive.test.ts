@@ -1,6 +1,6 @@
 /** One supervisor per network, and every agent once, however many are started at the same time. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DEADLINE_MS, kill, Net, until } from "./kit.ts";
 
@@ -95,5 +95,20 @@ test("SUP-R13: the lock of a supervisor that is killed outright is free at once"
     await ended;
   }
   expect((await net.once()).code).toBe(0);
+  await expectEachOnce();
+});
+
+test("of two that supervise because somebody removed the lock's files, the first steps aside", async () => {
+  const first = await net.up(["--interval", "1"]);
+  await expectEachOnce();
+  first.signal("SIGSTOP");
+  for (const file of ["lock.db", "holder.json"]) rmSync(join(net.state, file));
+  const second = await net.up();
+  first.signal("SIGCONT");
+  expect(await first.ended).toBe(4);
+  expect(await until("its last words", first.stderr)).toContain(
+    `the supervisor with pid ${second.pid} holds`,
+  );
+  expect(holder()).toBe(second.pid);
   await expectEachOnce();
 });

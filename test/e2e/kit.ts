@@ -295,11 +295,19 @@ export function kill(pid: number | null, signal: NodeJS.Signals = "SIGKILL"): vo
 export function snapshot(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .sort()
-    .map((name) => {
-      const path = join(folder, name);
-      const { mode, ino, size, mtimeMs, ctimeMs } = lstatSync(path);
-      return [name, mode, ino, size, mtimeMs, ctimeMs, contentOf(path)].join(" ");
-    });
+    .flatMap((name) => lookAt(folder, name) ?? []);
+}
+
+/** Null for what was removed since its folder was read: hosts at work remove files of their own. */
+function lookAt(folder: string, name: string): string | null {
+  const path = join(folder, name);
+  try {
+    const { mode, ino, size, mtimeMs, ctimeMs } = lstatSync(path);
+    return [name, mode, ino, size, mtimeMs, ctimeMs, contentOf(path)].join(" ");
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return null;
+    throw error;
+  }
 }
 
 function contentOf(path: string): string {

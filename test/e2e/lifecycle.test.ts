@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import process from "node:process";
 import { BINARY } from "./binary.ts";
-import { DEADLINE_MS, isAlive, Net, until } from "./kit.ts";
+import { DEADLINE_MS, isAlive, kill, Net, until } from "./kit.ts";
+import { PersonTerminal } from "./terminal.ts";
 
 setDefaultTimeout(2 * DEADLINE_MS);
 
@@ -113,4 +114,27 @@ test("SUP-T01 SUP-R13: a supervisor asked to stop says how many sessions it leav
     `detached: 3 sessions left running; to end them: convoy down --network ${net.root}\n`,
   );
   expect(pids()).not.toContain(null);
+});
+
+const STOP_OUTPUT = "\x13";
+const START_OUTPUT = "\x11";
+
+test("SUP-R11: a terminal that a person stopped with Ctrl-S does not hold recovery up, and shows it later", async () => {
+  const command = [BINARY, "up", "--network", net.root];
+  const terminal = new PersonTerminal({ command, env: net.env(), cwd: net.home });
+  const before = await net.running("a");
+  await terminal.shows("box.c started");
+  terminal.type(STOP_OUTPUT);
+  for (let pid = before, round = 0; round < 3; round += 1) {
+    kill(pid);
+    pid = await net.running("a", pid);
+  }
+  expect(terminal.text).not.toContain("respawn");
+  terminal.type(START_OUTPUT);
+  await terminal.shows("respawn");
+  terminal.type(STOP_OUTPUT);
+  kill(net.pid("b"));
+  await net.event("respawn", ({ identity }) => identity === "b");
+  terminal.child.kill("SIGTERM");
+  expect(await terminal.child.exited).toBe(0);
 });

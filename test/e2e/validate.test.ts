@@ -113,7 +113,7 @@ test("every problem at its place, sorted, with a summary; nothing is changed", a
     'one.toml:2: error: identity "same" is declared in one.toml and two.kdl: keep one of them; neither is acted on',
     "p.sync-conflict-20261130-101112-ABCDEFG.toml: warning: is a conflict copy left by a sync tool: not read; merge what you need and delete it",
     "p.toml:1: warning: supervisors go in a circle (p -> q -> p): started in the order of their names",
-    "torn.kdl:3: error: is not valid KDL: Unexpected EOF inside string",
+    "torn.kdl:2: error: is not valid KDL: Unexpected EOF inside string",
     'two.kdl:2: error: identity "same" is declared in one.toml and two.kdl: keep one of them; neither is acted on',
     "two.kdl:3: warning: no supervisor is named: this worker reports to nobody",
     "",

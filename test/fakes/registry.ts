@@ -1,8 +1,9 @@
 /** A registry in memory, held to the same contract as the one on disk (test/contract/registry-contract.ts). */
 import { ConvoyError } from "../../src/errors.ts";
 import type { Ledger } from "../../src/ledger.ts";
-import { type Found, observeSession } from "../../src/liveness.ts";
+import { observeSession } from "../../src/liveness.ts";
 import type { Identification, ObservedSession, ProcessIdentity, SessionRecord } from "../../src/session.ts";
+import type { Found } from "../../src/session-facts.ts";
 import type { Hold, RegistryPort, RegistryReading } from "../../src/supervisor/ports.ts";
 
 export const FAKE_BOOT = "fake-boot";
@@ -23,6 +24,13 @@ export class FakeRegistry implements RegistryPort {
       .map(([name]) => ({ file: `${name}.json`, message: "is torn" }));
     const sessions = names.map((name) => this.observe(name)).filter((session) => session !== null);
     return structuredClone({ sessions, problems });
+  }
+
+  /** By name, what runs though no file tells of it. */
+  readonly unlisted = new Map<string, ObservedSession>();
+
+  async readUnlisted(names: readonly string[]): Promise<readonly ObservedSession[]> {
+    return names.flatMap((name) => this.unlisted.get(name) ?? []);
   }
 
   async readHolds(): Promise<Readonly<Record<string, Hold>>> {
@@ -82,13 +90,15 @@ export class FakeRegistry implements RegistryPort {
       ledger,
       pidFile: hostPid === null ? { state: "missing" } : { state: "read", value: hostPid },
       socketFile: true,
+      socketReplaced: false,
       socket: { state: "not-probed" },
       host: this.identify(known?.host ?? null),
       child: this.identify(known?.child ?? null),
       sameBoot: known === null || known.boot === FAKE_BOOT,
       namedHost: "none",
-      strays: { state: "searched", host: null, child: null },
+      strays: { state: "searched", host: null, child: null, ptyHost: null, ptyChildPid: null },
       launching: false,
+      lostTags: { set: {}, remove: [] },
       agent: known?.agent ?? (record.state === "read" ? (record.value.tags?.["convoy.agent"] ?? null) : null),
     });
   }

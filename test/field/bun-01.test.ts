@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMAND_TABLE } from "../../src/cli/command-table.ts";
 import { processTable } from "../../src/system/processes.ts";
+import { missingPrograms, skippable } from "../support/skippable.ts";
 import { Field, TEST_MS, until } from "./kit.ts";
 
 let field: Field;
@@ -55,39 +56,44 @@ function expectNothingLeaked(): void {
   expect(leaked).toEqual([]);
 }
 
-test(
-  "every verb, and agents whose workspace it is",
+/** Runs every verb there, put behind `tracer`. */
+async function runEveryVerb(tracer: readonly string[] = []): Promise<void> {
+  const known: readonly string[] = COMMAND_TABLE.map(({ name }) => name);
+  const planned = [...IN_ORDER, ...AT_LAST].filter(([verb = ""]) => known.includes(verb));
+  const others = known.filter((verb) => !planned.some(([one]) => one === verb) && verb !== "attach");
+  const lines = [
+    ["--version"],
+    ...planned.slice(0, -AT_LAST.length),
+    ...others.map((verb) => [verb, "--help"]),
+    ...planned.slice(-AT_LAST.length),
+  ];
+  const said = join(field.root, "said");
+  const through = ["sh", "-c", `exec "$@" >${said} 2>&1`, "sh", ...tracer];
+  for (const words of lines) {
+    const [verb = ""] = words;
+    const named = verb.startsWith("--") || words.includes("--help") ? [] : ["--network", field.network];
+    const ran = await field.convoy([...words, ...named], { cwd: project, through });
+    expect([words, ran.code, readFileSync(said, "utf8")]).toEqual([words, 0, expect.any(String)]);
+    expectNothingLeaked();
+  }
+  const runs = field.launches();
+  expect(runs.length).toBeGreaterThanOrEqual(2);
+  for (const run of runs) {
+    expect(run.cwd).toBe(project);
+    expect(field.environmentOf(run)).toMatchObject({ HOME: field.home, CONVOY_NETWORK: field.network });
+    expect(field.environmentOf(run)).not.toHaveProperty("LEAKED");
+  }
+}
+
+test("every verb, and agents whose workspace it is", () => runEveryVerb(), TEST_MS);
+
+skippable(
+  "every verb opens none of its files, nor does an agent's host",
+  missingPrograms("strace"),
   async () => {
-    const known: readonly string[] = COMMAND_TABLE.map(({ name }) => name);
-    const planned = [...IN_ORDER, ...AT_LAST].filter(([verb = ""]) => known.includes(verb));
-    const others = known.filter((verb) => !planned.some(([one]) => one === verb) && verb !== "attach");
-    const lines = [
-      ["--version"],
-      ...planned.slice(0, -AT_LAST.length),
-      ...others.map((verb) => [verb, "--help"]),
-      ...planned.slice(-AT_LAST.length),
-    ];
-    const traced = Bun.which("strace") === null ? null : join(field.root, "strace");
-    if (traced === null) console.log("skipped: which files are opened, there is no strace");
-    const said = join(field.root, "said");
+    const traced = join(field.root, "strace");
     // -D: convoy stays the child that is waited for, while what it leaves running is traced on, with none of our pipes.
-    const tracer = ["strace", "-D", "-f", "-qq", "-e", "trace=open,openat,openat2", "-A", "-o", traced ?? ""];
-    const through = ["sh", "-c", `exec "$@" >${said} 2>&1`, "sh", ...(traced === null ? [] : tracer)];
-    for (const words of lines) {
-      const [verb = ""] = words;
-      const named = verb.startsWith("--") || words.includes("--help") ? [] : ["--network", field.network];
-      const ran = await field.convoy([...words, ...named], { cwd: project, through });
-      expect([words, ran.code, readFileSync(said, "utf8")]).toEqual([words, 0, expect.any(String)]);
-      expectNothingLeaked();
-    }
-    const runs = field.launches();
-    expect(runs.length).toBeGreaterThanOrEqual(2);
-    for (const run of runs) {
-      expect(run.cwd).toBe(project);
-      expect(field.environmentOf(run)).toMatchObject({ HOME: field.home, CONVOY_NETWORK: field.network });
-      expect(field.environmentOf(run)).not.toHaveProperty("LEAKED");
-    }
-    if (traced === null) return;
+    await runEveryVerb(["strace", "-D", "-f", "-qq", "-e", "trace=open,openat,openat2", "-A", "-o", traced]);
     const opened = readFileSync(traced, "utf8")
       .split("\n")
       .filter((line) => line.includes(" openat(") || line.includes(" open("));

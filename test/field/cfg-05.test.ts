@@ -1,7 +1,8 @@
 /** CFG-05: a linked worktree is trusted, with its main checkout, whose permission rules count; nothing is written there. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { missingPrograms, skippable } from "../support/skippable.ts";
 import { Field, snapshot, TEST_MS } from "./kit.ts";
 
 let field: Field;
@@ -10,13 +11,10 @@ beforeEach(() => {
 });
 afterEach(() => field.remove());
 
-test(
+skippable(
   "an agent in a linked worktree",
+  missingPrograms("git"),
   async () => {
-    if (Bun.which("git") === null) {
-      console.log("skipped: a linked worktree, there is no git");
-      return;
-    }
     const main = join(field.root, "main");
     const tree = join(field.root, "tree");
     field.put("main/.claude/settings.json", '{"permissions":{"allow":["Bash(ls)"]}}\n');

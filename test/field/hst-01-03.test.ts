@@ -1,6 +1,7 @@
 /** HST-01, HST-02, HST-03: this machine's name, however it and the declarations spell it. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect } from "bun:test";
 import { join } from "node:path";
+import { missingUnless, skippable } from "../support/skippable.ts";
 import { Field, isAlive, isRoot, kill, TEST_MS, until } from "./kit.ts";
 
 let field: Field;
@@ -11,7 +12,7 @@ beforeEach(() => {
 afterEach(() => field.remove());
 
 /** Runs a command on a machine of this name: a name space of its own, `hostname` in it, then the command. */
-const on = (machine: string) => [
+const on = (machine: string): [string, ...string[]] => [
   "unshare",
   ...(isRoot() ? [] : ["-Ur"]),
   "--uts",
@@ -21,7 +22,7 @@ const on = (machine: string) => [
   machine,
 ];
 const UNNAMED = { CONVOY_HOST: undefined };
-const canRename = Bun.spawnSync([...on("box"), "true"]).exitCode === 0;
+const nameless = missingUnless([...on("box"), "true"], "this machine does not allow another host name");
 
 /** What a machine of this name makes of declarations for these hosts, in a new network. */
 async function up(
@@ -42,16 +43,8 @@ async function up(
   return { ...ran, launched, network };
 }
 
-/** Where no name can be given, that is said, and the test is about nothing. */
 function named(what: string, body: () => Promise<void>): void {
-  test(
-    what,
-    async () => {
-      if (canRename) await body();
-      else console.log(`skipped: ${what}: another host name, which this machine does not allow`);
-    },
-    TEST_MS,
-  );
+  skippable(what, nameless, body, TEST_MS);
 }
 
 named("HST-01: capital letters, in the machine's name or in the declaration", async () => {

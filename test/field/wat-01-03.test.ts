@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { missingUnless, skippable } from "../support/skippable.ts";
 import { Field, isAlive, problemsIn, TEST_MS, until } from "./kit.ts";
 
 let field: Field;
@@ -56,38 +57,43 @@ test(
   TEST_MS,
 );
 
-test.each([0, 2])(
-  "WAT-02: with %d watches to be had, the timer does the work",
-  async (watches) => {
-    const through = [
-      "unshare",
-      "-Ur",
-      "sh",
-      "-c",
-      `echo ${watches} >/proc/sys/user/max_inotify_watches && exec "$@"`,
-      "sh",
-    ];
-    if (Bun.spawnSync([...through, "true"]).exitCode !== 0) {
-      console.log("skipped: no watches to be had, which needs a user name space");
-      return;
-    }
-    const file = field.declare("a");
-    const supervisor = await field.supervise(["--interval", "0.5"], { through });
-    const [run] = await field.untilLaunched(1);
-    field.declare("b");
-    await field.untilLaunched(1, "box.b");
-    expect(isAlive(run!.pid)).toBe(true);
-    appendFileSync(file, "retired = true\n");
-    await until("the retired one to end", () => !isAlive(run!.pid));
-    await until("a death not to be said", () => supervisor.of("retire").length === 1);
-    expect(supervisor.child.exitCode).toBeNull();
-    const warnings = supervisor.of("warning").map(({ message }) => message);
-    expect(new Set(warnings).size).toBe(warnings.length);
-    if (watches === 0) expect(warnings.length).toBeGreaterThan(0);
-    expect(await supervisor.end()).toBe(0);
-  },
-  TEST_MS,
-);
+/** Runs a command where no more than so many watches are to be had. */
+const limited = (watches: number): [string, ...string[]] => [
+  "unshare",
+  "-Ur",
+  "sh",
+  "-c",
+  `echo ${watches} >/proc/sys/user/max_inotify_watches && exec "$@"`,
+  "sh",
+];
+const unlimited = missingUnless([...limited(0), "true"], "it needs a user name space");
+
+async function withWatches(watches: number): Promise<void> {
+  const file = field.declare("a");
+  const supervisor = await field.supervise(["--interval", "0.5"], {
+    through: limited(watches),
+  });
+  const [run] = await field.untilLaunched(1);
+  field.declare("b");
+  await field.untilLaunched(1, "box.b");
+  expect(isAlive(run!.pid)).toBe(true);
+  appendFileSync(file, "retired = true\n");
+  await until("the retired one to end", () => !isAlive(run!.pid));
+  await until("a death not to be said", () => supervisor.of("retire").length === 1);
+  expect(supervisor.child.exitCode).toBeNull();
+  const warnings = supervisor.of("warning").map(({ message }) => message);
+  expect(new Set(warnings).size).toBe(warnings.length);
+  if (watches === 0) expect(warnings.length).toBeGreaterThan(0);
+  expect(await supervisor.end()).toBe(0);
+}
+
+for (const watches of [0, 2])
+  skippable(
+    `WAT-02: with ${watches} watches to be had, the timer does the work`,
+    unlimited,
+    () => withWatches(watches),
+    TEST_MS,
+  );
 
 test(
   "WAT-03: a file that is written slowly counts once, when it is whole",

@@ -1,4 +1,4 @@
-import { HARNESS_NAMES, STRATEGIES, TRANSPORTS } from "../../declaration.ts";
+import { HARNESS_NAMES, ROLES, STRATEGIES, TRANSPORTS } from "../../declaration.ts";
 import { DECLARATION_EXTENSIONS } from "../../leftovers.ts";
 import { defineConvoyCommand, JSON_FLAG } from "../command.ts";
 
@@ -7,10 +7,16 @@ export default defineConvoyCommand({
     role: {
       type: "positional",
       required: true,
+      suggests: ROLES,
       description: "chief-of-staff, supervisor, worker or technical-manager",
     },
     identity: { type: "string", valueHint: "id", required: true, description: "name of the agent" },
-    host: { type: "string", valueHint: "h", description: "machine that runs it (this one)" },
+    host: {
+      type: "string",
+      valueHint: "h",
+      completes: "host",
+      description: "machine that runs it (this one)",
+    },
     dir: {
       type: "string",
       valueHint: "path",
@@ -23,10 +29,20 @@ export default defineConvoyCommand({
       options: HARNESS_NAMES,
       description: "its program, claude when not given",
     },
-    bin: { type: "string", valueHint: "p", description: "binary in place of the harness's own" },
+    bin: {
+      type: "string",
+      valueHint: "p",
+      completes: "file",
+      description: "binary in place of the harness's own",
+    },
     model: { type: "string", valueHint: "m", description: "passed on as --model" },
     command: { type: "string", valueHint: "line", description: "run this shell line and no harness" },
-    supervisor: { type: "string", valueHint: "id", description: "agent that it reports to" },
+    supervisor: {
+      type: "string",
+      valueHint: "id",
+      completes: "identity",
+      description: "agent that it reports to",
+    },
     strategy: { type: "enum", valueHint: "s", options: STRATEGIES, description: "run on, or run once" },
     transport: { type: "enum", valueHint: "t", options: TRANSPORTS, description: "how messages reach it" },
     env: { type: "pair", valueHint: "K=V", multiple: true, description: "in its environment" },

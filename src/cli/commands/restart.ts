@@ -1,13 +1,8 @@
-import { defineConvoyCommand, JSON_FLAG } from "../command.ts";
+import { AGENT_ARGUMENT, defineConvoyCommand, JSON_FLAG } from "../command.ts";
 
 export default defineConvoyCommand({
   args: {
-    agent: {
-      type: "positional",
-      required: true,
-      completes: "agent",
-      description: "identity, bus id or session id",
-    },
+    agent: AGENT_ARGUMENT,
     grace: { type: "seconds", valueHint: "s", least: 0, description: "seconds between TERM and KILL (5)" },
     json: JSON_FLAG,
   },

@@ -1,3 +1,4 @@
+import { KEY_NAMES } from "../../keys.ts";
 import { AGENT_ARGUMENT, defineConvoyCommand } from "../command.ts";
 
 export default defineConvoyCommand({
@@ -12,6 +13,7 @@ export default defineConvoyCommand({
     key: {
       type: "string",
       valueHint: "name",
+      suggests: KEY_NAMES,
       description: "press a key, after the text",
       multiple: true,
     },

@@ -25,6 +25,10 @@ export default defineConvoyCommand({
       description: "so many failures in a row park an agent (3)",
     },
     "keep-holds": { type: "boolean", description: "leave held what `convoy down` held (for service units)" },
+    wait: {
+      type: "boolean",
+      description: "while another supervisor holds the network, wait for it to end (for service units)",
+    },
     detach: {
       type: "boolean",
       description: "supervise in the background, log in <network>/pty/.convoy/up.log",
@@ -32,6 +36,7 @@ export default defineConvoyCommand({
     "on-event": {
       type: "string",
       valueHint: "cmd",
+      completes: "file",
       description: "run with the event's JSON on stdin when an agent dies, fails to start or is parked",
     },
     json: JSON_FLAG,
@@ -43,12 +48,15 @@ export default defineConvoyCommand({
   ],
   details: [
     "Agents outlive it: Ctrl-C, a closed terminal, an upgrade or a crash ends none of them. `convoy down` does.",
+    "--detach returns when the first pass has started what it can, after ten seconds at most, and says what runs.",
     "Starting it lifts the holds that `convoy down` left; --once and --keep-holds respect them.",
   ],
   async run(context) {
     const { args } = context;
     if (args.once && args.detach)
       throw new ConvoyError("usage", "up: --once and --detach exclude each other", "convoy up --help");
+    if (args.wait && args.detach)
+      throw new ConvoyError("usage", "up: --wait and --detach exclude each other", "convoy up --help");
     const network = context.network();
     const { runUp } = await import("../up.ts");
     return await runUp(
@@ -58,6 +66,7 @@ export default defineConvoyCommand({
         once: args.once,
         detach: args.detach,
         keepHolds: args["keep-holds"],
+        wait: args.wait,
         intervalMs: (args.interval ?? 30) * 1_000,
         fastFailWindow: args["fast-fail-window"],
         fastFailLimit: args["fast-fail-limit"],
