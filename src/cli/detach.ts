@@ -1,5 +1,5 @@
 /** `up --detach`: the same command in the background, with its own session and its output in `.convoy/up.log`. */
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import process from "node:process";
 import { ConvoyError, EXIT_CODES } from "../errors.ts";
 import { EventLogReader } from "../registry/event-log-reader.ts";
@@ -26,7 +26,7 @@ function endedAtOnce(exitCode: number, paths: NetworkPaths): ConvoyError {
   );
 }
 
-/** The same `up` without --detach, with nothing relative in it: the supervisor's folder is `/`. */
+/** The same `up` without --detach. */
 function wordsOf(options: UpOptions): string[] {
   const words = ["--network", options.network, `--interval=${options.intervalMs / 1_000}`];
   if (options.fastFailWindow !== null) words.push(`--fast-fail-window=${options.fastFailWindow}`);
@@ -49,7 +49,7 @@ function requirePlainLog(path: string): void {
 export async function detachSupervisor(
   paths: NetworkPaths,
   options: UpOptions,
-  { output, env, home }: Pick<CommandContext, "output" | "env" | "home">,
+  { output, env, home, cwd }: Pick<CommandContext, "output" | "env" | "home" | "cwd">,
 ): Promise<number> {
   const holder = readSupervisor(paths);
   if (holder !== null) throw heldByAnother(paths, holder.pid);
@@ -61,7 +61,8 @@ export async function detachSupervisor(
   effect("log-open");
   const supervisor = Bun.spawn([...ownCommand(), "up", ...wordsOf(options)], {
     argv0: "convoy",
-    cwd: "/",
+    // Where a command for events runs; the supervisor itself leaves it at once.
+    cwd: existsSync(cwd) ? cwd : "/",
     detached: true,
     stdio: ["ignore", log, log],
     // Typed inside a session, it is no part of that session.

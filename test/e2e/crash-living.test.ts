@@ -132,7 +132,13 @@ test("a host killed while it puts its files back", async () => {
     expected: () => ["box.a"],
   });
   expect(done).toEqual({
-    effects: sorted(WRITE_EFFECTS, ["pid-write", "record-write", "socket-bind", "socket-remove"]),
+    effects: sorted(WRITE_EFFECTS, [
+      "ledger-write",
+      "pid-write",
+      "record-write",
+      "socket-bind",
+      "socket-remove",
+    ]),
     wrong: [],
   });
 });

@@ -1,5 +1,7 @@
 /** What becomes of agents when their supervisor goes: nothing. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 import { BINARY } from "./binary.ts";
 import { DEADLINE_MS, isAlive, kill, Net, until } from "./kit.ts";
@@ -137,4 +139,15 @@ test("SUP-R11: a terminal that a person stopped with Ctrl-S does not hold recove
   await net.event("respawn", ({ identity }) => identity === "b");
   terminal.child.kill("SIGTERM");
   expect(await terminal.child.exited).toBe(0);
+});
+
+test("a supervisor in the background runs its command for events where it was typed", async () => {
+  writeFileSync(join(net.home, "tell"), '#!/bin/sh\ncat >/dev/null\npwd >"$HOME/told"\n', { mode: 0o755 });
+  const { code, stderr } = await net.convoy(["up", "--detach", "--on-event", "./tell"]);
+  expect([code, stderr.includes("warning")]).toEqual([0, false]);
+  kill(await net.running("a"));
+  const told = join(net.home, "told");
+  expect(await until("the command to run", () => existsSync(told) && readFileSync(told, "utf8"))).toBe(
+    `${net.home}\n`,
+  );
 });
